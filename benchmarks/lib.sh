@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+# What the benchmarks share; they source it. scripts/bench sets FRONTAL (our binary), BUILD, SHORT (1: only see that it works) and
+# WORK (a directory for their data, kept between runs).
+set -eu
+export LC_ALL=C
+
+# report CLAIM OURS PEER UNIT TARGET DIRECTION: one result. DIRECTION le: ours/peer must be at most TARGET; ge: peer/ours (how many
+# times faster) must be at least TARGET; abs: ours itself must be at most TARGET and PEER is '-'.
+report() { printf 'RESULT\t%s\t%s\t%s\t%s\t%s\t%s\n' "$@"; }
+
+# seconds COMMAND: the times of some runs of one shell-free command line, in seconds, one a line.
+seconds() {
+    local json runs warmup
+    json=$(mktemp)
+    if [ "$SHORT" = 1 ]; then runs=2 warmup=0; else runs=$RUNS warmup=1; fi
+    hyperfine -N --style none --warmup "$warmup" --runs "$runs" --output null --export-json "$json" -- "$1" >/dev/null
+    python3 -c 'import json,sys
+for t in json.load(open(sys.argv[1]))["results"][0]["times"]: print(t)' "$json"
+    rm -f "$json"
+}
+
+median() { sort -g | awk '{ a[NR] = $1 } END { print NR % 2 ? a[(NR + 1) / 2] : (a[NR / 2] + a[NR / 2 + 1]) / 2 }'; }
+
+# compare CLAIM TARGET DIRECTION OURS PEER [RUNS]: both commands in turn, three rounds; the medians are compared.
+compare() {
+    local ours peer round
+    RUNS=${6:-10}
+    ours=$(mktemp) peer=$(mktemp)
+    for round in 1 2 3; do
+        seconds "$4" >>"$ours"
+        seconds "$5" >>"$peer"
+        [ "$SHORT" = 1 ] && break
+    done
+    report "$1" "$(median <"$ours")" "$(median <"$peer")" s "$2" "$3"
+    rm -f "$ours" "$peer"
+}
+
+# same WHAT OURS PEER: a benchmark of a wrong result is worth nothing; both commands must print the same.
+same() {
+    if ! cmp -s <(eval "$2") <(eval "$3"); then
+        echo "$1: the two sides do not print the same" >&2
+        return 1
+    fi
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+/*
+ * limits - every limit of the product, in one place. docs/limits.md explains each and names its errno.
+ *
+ * LIMIT_* are hard: no setting raises them. struct limits holds what a session may be given (--limit NAME=VALUE); its
+ * defaults are limits_default(). A limit of 0 means "none of this", not "unlimited".
+ */
+
+#include "base/str.h"
+
+#include <stdint.h>
+
+/* Paths and names (as Linux). */
+#define LIMIT_NAME 255                 /* bytes of one name: ENAMETOOLONG */
+#define LIMIT_PATH 4096                /* bytes of a path, its NUL counted: ENAMETOOLONG */
+#define LIMIT_SYMLINKS 40              /* followed in one walk: ELOOP */
+#define LIMIT_DEPTH 2048               /* directories below the root: EMLINK on mkdir/rename beyond it */
+#define LIMIT_LINKS 65000              /* hard links of a file: EMLINK */
+#define LIMIT_FILE (UINT64_C(1) << 40) /* bytes of one file: EFBIG */
+#define LIMIT_MOUNTS 64
+#define LIMIT_GROUPS 32
+#define LIMIT_WORKER_FDS 4096        /* host descriptors of a worker: mounts and the host files open through them */
+#define LIMIT_KEEP_FDS (LIMIT_MOUNTS + 8) /* descriptors a worker is born with */
+
+/* Processes and descriptors. */
+#define LIMIT_FDS 1024               /* highest descriptor + 1 of a process: EMFILE */
+#define LIMIT_PIPE 65536             /* bytes in a pipe */
+#define LIMIT_PIPE_BUF 4096          /* bytes a write to a pipe does in one piece */
+#define LIMIT_ARGS (2u << 20)        /* bytes of argv and environment together: E2BIG */
+#define LIMIT_STACK (256u << 10)     /* bytes of a command's stack */
+#define LIMIT_SHELL_STACK (1u << 20) /* bytes of a shell's stack */
+
+/* The shell. */
+#define LIMIT_SCRIPT (64u << 20) /* bytes of one script text */
+#define LIMIT_NESTING 1000       /* nested constructs in the parser */
+#define LIMIT_RECURSION 4000     /* nested function calls, source and eval, when the stack allows so many */
+#define LIMIT_STRING (1u << 30)  /* bytes of one variable or expanded word */
+#define LIMIT_WORDS (16u << 20)  /* words one expansion may give */
+#define LIMIT_SYMBOLS (1u << 20) /* distinct variable names of a session */
+#define LIMIT_HEREDOC (1u << 30) /* bytes of one here-document after expansion */
+#define LIMIT_LINE (1u << 30)    /* bytes of one line a command holds in memory */
+
+/* Regular expressions (regex/regex.h). */
+#define LIMIT_REGEX_PATTERN (64u << 10)      /* bytes of a pattern: EFBIG */
+#define LIMIT_REGEX_REPEAT 32767             /* RE_DUP_MAX */
+#define LIMIT_REGEX_NODES 200000             /* after unrolling of {m,n}: ENOMEM */
+#define LIMIT_REGEX_LITERALS (1u << 20)      /* nodes of a trie over plain strings (grep -F -f): ENOMEM */
+#define LIMIT_REGEX_DEPTH 250                /* nested groups and repetitions: EFBIG */
+#define LIMIT_REGEX_CACHE (8u << 20)         /* bytes of lazily made states, then they are dropped and made anew */
+#define LIMIT_REGEX_STEPS UINT64_C(50000000) /* of back-reference matching in one call: E2BIG */
+
+/* Messages between processes (wire/wire.h). */
+#define LIMIT_MSG (256u << 10)     /* bytes of one message */
+#define LIMIT_MSG_DATA (64u << 10) /* bytes of stream data in one message */
+
+/* What one session may use. */
+struct limits {
+    uint64_t memory;    /* bytes of shell and command memory */
+    uint64_t output;    /* bytes to standard output and error together */
+    uint64_t files;     /* bytes of file content in the tree that is not the template's or the host's */
+    uint64_t inodes;    /* nodes in the tree */
+    uint64_t processes; /* living at one time */
+    uint64_t cpu_ms;    /* CPU time of one command line */
+    uint64_t wall_ms;   /* --timeout; 0: none */
+};
+
+/* The defaults: 512 MiB memory, 1 GiB output, 4 GiB files, 2 M inodes, 512 processes, 1 h CPU, no wall limit. */
+struct limits limits_default(void);
+
+/* Sets the limit called @name from @value ("64M", "10s", "1000"; suffixes K M G T, ms s m h where they fit).
+ * 0, -ENOENT (no such limit), -EINVAL (not a value of its kind), -ERANGE. */
+int limits_set(struct limits *l, struct str name, struct str value) __attribute__((warn_unused_result));
+
+/* The names limits_set() takes, separated by ", ". */
+const char *limits_names(void);
+
+/* A duration such as "10s", "1.5m", "200ms" or "3" (seconds) in milliseconds: 0, -EINVAL or -ERANGE. */
+int limits_duration(struct str text, uint64_t *ret_ms) __attribute__((warn_unused_result));
+
+/* A size such as "64M" or "1000" in bytes (powers of 1024): 0, -EINVAL or -ERANGE. */
+int limits_size(struct str text, uint64_t *ret) __attribute__((warn_unused_result));

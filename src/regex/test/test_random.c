@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Random patterns and texts, matched by us and by the C library side by side: whether they compile, with which error text, the match, and
+ * every group.
+ */
+
+#include <locale.h>
+
+#include "base/buf.h"
+#include "base/test/test.h"
+#include "host.h"
+#include "regex/regex.h"
+
+struct gen {
+    uint64_t seed;
+    struct buf b;
+    bool ere, utf8, words, backrefs;
+    int groups, open;
+};
+
+static unsigned pick(struct gen *g, unsigned n)
+{
+    return (unsigned)(test_rand(&g->seed) >> 33) % n;
+}
+
+static void group_text(struct gen *g, const char *ere, const char *bre)
+{
+    buf_addc(&g->b, g->ere ? ere : bre);
+}
+
+static void alternation(struct gen *g, int depth);
+
+static void atom(struct gen *g, int depth)
+{
+    static const char *const plain[] = {"a", "b", "c", "a", "b", ".", "[ab]", "[^a]", "[b-c]", "[[:alpha:]]"};
+    static const char *const wide[] = {"é", "É", "[é]", "[^é]", "[aé]", "ß", "[[:lower:]]", "σ"};
+    static const char *const anchors[] = {"^", "$", "^", "$", "\\<", "\\>", "\\b", "\\B", "\\`", "\\'"};
+    static const char *const extra[] = {"\\w", "\\W", "\\s", "\\S", " ", "_", "[[:space:]]", "[^[:alnum:]]"};
+    unsigned k = pick(g, 100);
+    if (k < 22 && depth > 0) {
+        group_text(g, "(", "\\(");
+        g->open++;
+        alternation(g, depth - 1);
+        g->open--;
+        group_text(g, ")", "\\)");
+        g->groups++;
+    } else if (k < 30) {
+        buf_addc(&g->b, anchors[pick(g, g->words ? 10 : 4)]);
+    } else if (k < 36 && g->utf8) {
+        buf_addc(&g->b, wide[pick(g, 8)]);
+    } else if (k < 40 && g->words) {
+        buf_addc(&g->b, extra[pick(g, 8)]);
+    } else if (k < 50 && g->backrefs && g->groups > 0) {
+        buf_addf(&g->b, "\\%u", 1 + pick(g, (unsigned)g->groups));
+    } else {
+        buf_addc(&g->b, plain[pick(g, 10)]);
+    }
+}
+
+static void repeat(struct gen *g)
+{
+    switch (pick(g, 12)) {
+    case 0: case 1: case 2:
+        buf_addc(&g->b, "*");
+        break;
+    case 3:
+        group_text(g, "+", "\\+");
+        break;
+    case 4:
+        group_text(g, "?", "\\?");
+        break;
+    case 5: {
+        static const char *const counts[] = {"2", "1,2", "0,2", "1,", "2,", "0,1", ",2", "0", "1,3", "3"};
+        group_text(g, "{", "\\{");
+        buf_addc(&g->b, counts[pick(g, 10)]);
+        group_text(g, "}", "\\}");
+        break;
+    }
+    default:
+        break;
+    }
+}
+
+static void alternation(struct gen *g, int depth)
+{
+    for (;;) {
+        for (unsigned n = pick(g, 4); n > 0; n--) {
+            atom(g, depth);
+            repeat(g);
+        }
+        if (pick(g, 3) != 0)
+            break;
+        group_text(g, "|", "\\|");
+    }
+}
+
+static void make_text(struct gen *g, struct buf *out)
+{
+    static const char *const piece[] = {"a", "b", "c", "a", "b", "ab", "A", "B", " ", "_", "\n", "é", "É", "\xc3", "ſ", "ς", "σ"};
+    for (unsigned n = pick(g, 9); n > 0; n--)
+        buf_addc(out, piece[pick(g, g->utf8 ? 17 : g->words ? 11 : 8)]);
+}
+
+struct tally {
+    unsigned done, bad, skipped;
+};
+
+static void show(const char *what, const char *pattern, const char *text, unsigned flags, unsigned eflags)
+{
+    char q[512], r[512];
+    size_t n = 0;
+    for (const char *s = pattern; *s && n < 500; s++)
+        n += (size_t)snprintf(q + n, 512 - n, *s < 32 ? "\\x%02x" : "%c", (unsigned char)*s);
+    q[n] = 0;
+    n = 0;
+    for (const char *s = text; *s && n < 500; s++)
+        n += (size_t)snprintf(r + n, 512 - n, *s >= 0 && *s < 32 ? "\\x%02x" : "%c", (unsigned char)*s);
+    r[n] = 0;
+    printf("# %s: pattern '%s' text '%s' flags %x eflags %x\n", what, q, r, flags, eflags);
+}
+
+/* Compares one search; false when the results differ. */
+static bool same(struct regex *re, const char *pattern, unsigned flags, const struct host_text *t, bool overall_only)
+{
+    struct regex_span ours[HOST_SPANS];
+    int a = regex_exec(re, str_c(t->text), 0, t->eflags, ours, HOST_SPANS);
+    int b = regex_exec(re, str_c(t->text), 0, t->eflags, NULL, 0);
+    if (t->found < 0)
+        return a >= 0 && a == b;
+    if (a != t->found || b != t->found) {
+        show(t->found ? "they match" : "they do not match", pattern, t->text, flags, t->eflags);
+        printf("#   ours %d and %d\n", a, b);
+        return false;
+    }
+    for (size_t i = 0; a == 1 && i < (overall_only ? 1 : HOST_SPANS); i++) {
+        if (ours[i].start != t->spans[i].start || ours[i].end != t->spans[i].end) {
+            show("groups", pattern, t->text, flags, t->eflags);
+            printf("#   group %zu: ours %td-%td theirs %td-%td\n", i, ours[i].start, ours[i].end, t->spans[i].start,
+                   t->spans[i].end);
+            return false;
+        }
+    }
+    return true;
+}
+
+#define N_TEXTS 8
+
+static void one_pattern(struct gen *g, struct tally *t, bool overall_only)
+{
+    buf_clear(&g->b);
+    g->groups = g->open = 0;
+    alternation(g, 3);
+    if (g->b.n > 60)
+        return;
+    unsigned flags = (g->ere ? REGEX_ERE : 0) | (g->utf8 ? REGEX_UTF8 : 0) | (pick(g, 4) == 0 ? REGEX_ICASE : 0) |
+                     (pick(g, 4) == 0 ? REGEX_NEWLINE : 0);
+    struct buf text[N_TEXTS];
+    struct host_text ht[N_TEXTS];
+    for (int i = 0; i < N_TEXTS; i++) {
+        buf_init(&text[i], 1000);
+        make_text(g, &text[i]);
+        ht[i] = (struct host_text){.text = text[i].p, .eflags = pick(g, 6) == 0 ? pick(g, 4) : 0};
+    }
+    struct regex *re = NULL;
+    const char *msg = "";
+    char host_msg[128];
+    int a = regex_compile(buf_str(&g->b), flags, &re, &msg);
+    int b = host_search(g->b.p, flags, ht, N_TEXTS, host_msg);
+    t->done++;
+    t->skipped += b < 0;
+    if (b >= 0 && ((a == 0) != (b == 0) || strcmp(msg, host_msg) != 0)) {
+        show("compile", g->b.p, "", flags, 0);
+        printf("#   ours %s theirs %s\n", a ? msg : "fine", host_msg);
+        t->bad++;
+    }
+    for (int i = 0; a == 0 && b == 0 && i < N_TEXTS; i++) {
+        t->skipped += ht[i].found < 0;
+        if (!same(re, g->b.p, flags, &ht[i], overall_only)) {
+            t->bad++;
+            break;
+        }
+    }
+    for (int i = 0; i < N_TEXTS; i++)
+        buf_done(&text[i]);
+    regex_free(re);
+}
+
+static void run(bool utf8, bool words, bool backrefs, uint64_t n)
+{
+    setlocale(LC_ALL, utf8 ? "C.UTF-8" : "C");
+    struct gen g = {.seed = test_seed(), .utf8 = utf8, .words = words, .backrefs = backrefs};
+    struct tally t = {0};
+    buf_init(&g.b, 4096);
+    for (uint64_t i = 0; i < n && t.bad < 20; i++) {
+        g.ere = pick(&g, 2);
+        one_pattern(&g, &t, backrefs);
+    }
+    buf_done(&g.b);
+    printf("# %u patterns, %u differ, %u results the C library did not give\n", t.done, t.bad, t.skipped);
+    CHECK_INT(t.bad, 0);
+}
+
+TEST_LIMIT(random_bytes, 300)
+{
+    run(false, false, false, test_env("FRONTAL_REGEX_RANDOM", 20000));
+}
+
+TEST_LIMIT(random_bytes_words, 300)
+{
+    run(false, true, false, test_env("FRONTAL_REGEX_RANDOM", 20000));
+}
+
+TEST_LIMIT(random_utf8, 300)
+{
+    run(true, false, false, test_env("FRONTAL_REGEX_RANDOM", 10000));
+}
+
+TEST_LIMIT(random_utf8_words, 300)
+{
+    run(true, true, false, test_env("FRONTAL_REGEX_RANDOM", 10000));
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "shell/cmd/num.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "shell/cmd/cmd.h"
+
+static bool mul_sat(uint64_t *v, uint64_t by)
+{
+    if (__builtin_mul_overflow(*v, by, v)) {
+        *v = UINT64_MAX;
+        return false;
+    }
+    return true;
+}
+
+/* Multiplies by @base to the power of @n. */
+static bool scale_sat(uint64_t *v, unsigned base, unsigned n)
+{
+    bool ok = true;
+    while (n-- > 0)
+        ok &= mul_sat(v, base);
+    return ok;
+}
+
+/* The power a suffix letter stands for, 1 (K) to 8 (Y); 0 if it is none of those. */
+static unsigned suffix_power(char ch)
+{
+    static const char letters[] = "KMGTPEZY";
+    const char *p = ch ? strchr(letters, toupper((unsigned char)ch)) : NULL;
+    return p ? (unsigned)(p - letters) + 1 : 0;
+}
+
+/* Applies the suffix at @s to @v: OK, SUFFIX (left as it was), OVERFLOW. */
+static enum num_status suffix_apply(const char *s, const char *suffixes, uint64_t *v)
+{
+    bool ok = true;
+    if (*s == 0)
+        return NUM_OK;
+    if (!suffixes || !strchr(suffixes, *s))
+        return NUM_SUFFIX;
+    unsigned base = 1024, len = 1, power = suffix_power(*s);
+    if (power > 0 && strchr(suffixes, '0')) {
+        if (s[1] == 'i' && s[2] == 'B') {
+            len = 3;
+        } else if (s[1] == 'B' || s[1] == 'D') {
+            base = 1000;
+            len = 2;
+        }
+    }
+    if (s[len] != 0)
+        return NUM_SUFFIX;
+    if (power > 0)
+        ok = scale_sat(v, base, power);
+    else if (*s == 'b')
+        ok = mul_sat(v, 512);
+    else if (*s == 'B')
+        ok = mul_sat(v, 1024);
+    else if (*s == 'w')
+        ok = mul_sat(v, 2);
+    else if (*s != 'c')
+        return NUM_SUFFIX;
+    return ok ? NUM_OK : NUM_OVERFLOW;
+}
+
+static enum num_status magnitude(const char *s, const char *suffixes, uint64_t *ret)
+{
+    uint64_t v = 0;
+    bool fits = true;
+    if (isdigit((unsigned char)*s)) {
+        for (; isdigit((unsigned char)*s); s++)
+            if (!fits || __builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, (uint64_t)(*s - '0'), &v))
+                fits = false;
+        if (!fits)
+            v = UINT64_MAX;
+    } else if (*s && suffixes && strchr(suffixes, *s)) {
+        v = 1;
+    } else {
+        return NUM_BAD;
+    }
+    enum num_status st = suffix_apply(s, suffixes, &v);
+    if (st == NUM_SUFFIX)
+        return st;
+    *ret = fits ? v : UINT64_MAX;
+    return fits ? st : NUM_OVERFLOW;
+}
+
+enum num_status num_u64(const char *s, const char *suffixes, uint64_t *ret)
+{
+    while (isspace((unsigned char)*s))
+        s++;
+    if (*s == '+')
+        s++;
+    return magnitude(s, suffixes, ret);
+}
+
+enum num_status num_i64(const char *s, const char *suffixes, int64_t *ret)
+{
+    uint64_t v;
+    while (isspace((unsigned char)*s))
+        s++;
+    bool neg = *s == '-';
+    if (*s == '+' || *s == '-')
+        s++;
+    enum num_status st = magnitude(s, suffixes, &v);
+    if (st != NUM_OK && st != NUM_OVERFLOW)
+        return st;
+    uint64_t most = neg ? (uint64_t)INT64_MAX + 1 : (uint64_t)INT64_MAX;
+    if (v > most) {
+        v = most;
+        st = NUM_OVERFLOW;
+    }
+    *ret = neg ? (int64_t)(0 - v) : (int64_t)v;
+    return st;
+}
+
+/* ---- sizes for people ---- */
+
+enum num_status num_block_size(const char *spec, struct num_human *ret)
+{
+    struct num_human h = {.block = 1};
+    if (*spec == '\'')
+        spec++; /* digits grouped by the locale: C has no grouping */
+    if (strcmp(spec, "human-readable") == 0 || strcmp(spec, "si") == 0) {
+        h.scale = h.suffix = true;
+        h.base1024 = spec[0] == 'h';
+        *ret = h;
+        return NUM_OK;
+    }
+    enum num_status st = num_u64(spec, "eEgGkKmMpPtTyYzZ0", &h.block);
+    if (st != NUM_OK)
+        return st;
+    if (h.block == 0)
+        return NUM_BAD;
+    if (!strpbrk(spec, "0123456789")) {
+        size_t n = strlen(spec);
+        h.suffix = true;
+        h.b = spec[n - 1] == 'B';
+        h.base1024 = !h.b || (n > 1 && spec[n - 2] == 'i');
+    }
+    *ret = h;
+    return NUM_OK;
+}
+
+void num_block_env(struct cmd *c, const char *env_name, struct num_human *ret)
+{
+    const char *spec = cmd_getenv(c, env_name);
+    if (!spec)
+        spec = cmd_getenv(c, "BLOCK_SIZE");
+    if (!spec)
+        spec = cmd_getenv(c, "BLOCKSIZE");
+    if (spec && num_block_size(spec, ret) == NUM_OK)
+        return;
+    *ret = (struct num_human){.block = !spec && cmd_getenv(c, "POSIXLY_CORRECT") ? 512 : 1024};
+}
+
+int num_block_error(struct cmd *c, enum num_status st, const char *opt, const char *arg)
+{
+    if (st == NUM_SUFFIX)
+        cmd_err(c, "invalid suffix in %s argument '%s'", opt, arg);
+    else if (st == NUM_OVERFLOW)
+        cmd_err(c, "%s argument '%s' too large", opt, arg);
+    else
+        cmd_err(c, "invalid %s argument '%s'", opt, arg);
+    return 1;
+}
+
+char *num_u64_text(uint64_t v, char out[24])
+{
+    char *p = out + 23;
+    *p = 0;
+    do {
+        *--p = (char)('0' + v % 10);
+        v /= 10;
+    } while (v > 0);
+    return p;
+}
+
+__extension__ typedef unsigned __int128 wide_uint;
+
+/* "K", "KiB", "kB" … for a power; nothing for 0 but "B" when asked. */
+static void human_suffix(const struct num_human *h, unsigned power, char *out, size_t n)
+{
+    static const char letters[] = "KMGTPEZY";
+    char letter[2] = {0, 0};
+    if (power > 0)
+        letter[0] = power == 1 && !h->base1024 ? 'k' : letters[power - 1];
+    snprintf(out, n, "%s%s%s", letter, h->b && h->base1024 && power > 0 ? "i" : "", h->b ? "B" : "");
+}
+
+/* The unit that leaves fewer than four digits; one decimal below ten. */
+static const char *human_scaled(wide_uint bytes, const struct num_human *h, char out[NUM_TEXT])
+{
+    unsigned base = h->base1024 ? 1024 : 1000, power = 0;
+    wide_uint unit = 1;
+    char suffix[8];
+    while (power < 8 && bytes / unit >= base) {
+        unit *= base;
+        power++;
+    }
+    if (power > 0) {
+        wide_uint tenths = (bytes * 10 + unit - 1) / unit;
+        if (tenths < 100) {
+            human_suffix(h, power, suffix, sizeof suffix);
+            snprintf(out, NUM_TEXT, "%u.%u%s", (unsigned)(tenths / 10), (unsigned)(tenths % 10), suffix);
+            return out;
+        }
+    }
+    uint64_t whole = (uint64_t)((bytes + unit - 1) / unit);
+    bool up = power > 0 && power < 8 && whole == base; /* rounding up has filled the unit */
+    human_suffix(h, up ? power + 1 : power, suffix, sizeof suffix);
+    snprintf(out, NUM_TEXT, "%llu%s%s", up ? 1ULL : (unsigned long long)whole, up ? ".0" : "", suffix);
+    return out;
+}
+
+const char *num_human_text(uint64_t n, uint64_t unit, const struct num_human *h, char out[NUM_TEXT])
+{
+    wide_uint bytes = (wide_uint)n * unit;
+    if (h->scale)
+        return human_scaled(bytes, h, out);
+    wide_uint v = (bytes + h->block - 1) / h->block;
+    char digits[40], *p = digits + sizeof digits - 1;
+    *p = 0;
+    do {
+        *--p = (char)('0' + (unsigned)(v % 10));
+        v /= 10;
+    } while (v > 0);
+    char suffix[8] = "";
+    if (h->suffix) {
+        unsigned power = 0;
+        for (uint64_t b = h->block; b > 1; b /= h->base1024 ? 1024 : 1000)
+            power++;
+        human_suffix(h, power, suffix, sizeof suffix);
+    }
+    snprintf(out, NUM_TEXT, "%s%s", p, suffix);
+    return out;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+/*
+ * wide - what commands need to know of Unicode characters: decoding, whether one prints, and its columns.
+ *
+ * The classes are those of glibc's C.UTF-8, held in a table of our own, because a confined worker cannot load a locale.
+ * test/gen_wide.c made the table, and a test compares the two.
+ */
+
+#include "base/str.h"
+
+/* Decodes one character of UTF-8 at @p (n > 0 bytes): its length 1-4, or 0 when the bytes are not a character (also when cut). */
+size_t wide_decode(const char *p, size_t n, uint32_t *ret);
+
+/* Whether the bytes so far could begin a character that only lacks its end (mbrtowc's -2). */
+bool wide_partial(const char *p, size_t n);
+
+/* Columns of a character: 0-2, or -1 when it does not print (wcwidth(3), iswprint(3)). */
+int wide_width(uint32_t ch);
+
+/* iswspace(3). */
+bool wide_space(uint32_t ch);

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "shell/exec_int.h"
+
+#include <errno.h>
+
+#include "base/mem.h"
+#include "base/num.h"
+
+/* ---- elements ---- */
+
+/* One value of NAME=(…) with its words expanded; what it means is decided when it is assigned. */
+struct value {
+    struct str key;  /* between the brackets, expanded */
+    struct str text;
+    bool has_key;
+    bool append;
+};
+
+struct values {
+    struct value *v;
+    size_t n, cap;
+};
+
+static int add_value(struct shell *sh, struct values *l, struct value v)
+{
+    if (l->n == l->cap) {
+        size_t cap = l->cap ? l->cap * 2 : 8, bytes;
+        if (!num_mul(cap, sizeof v, &bytes))
+            return -ENOMEM;
+        struct value *p = arena_try(&sh->scratch, bytes);
+        if (!p)
+            return -ENOMEM;
+        if (l->n)
+            memcpy(p, l->v, l->n * sizeof v);
+        l->v = p;
+        l->cap = cap;
+    }
+    l->v[l->n++] = v;
+    return 0;
+}
+
+/* Everything is expanded before anything is assigned, so a=("${a[@]}" x) sees the old elements. */
+static int expand_elem(struct shell *sh, const struct array_elem *e, bool assoc, struct values *l)
+{
+    if (e->key) {
+        struct value v = {.has_key = true, .append = e->append};
+        if (expand_str(sh, e->key, assoc ? EXPAND_PLAIN : EXPAND_ARITH, &v.key) < 0 ||
+            expand_str(sh, e->value, EXPAND_ASSIGN, &v.text) < 0)
+            return -EINVAL;
+        return add_value(sh, l, v);
+    }
+    if (assoc) {
+        /* Keys and values in turn: one word each, neither split nor matched against file names. */
+        struct value v = {0};
+        return expand_str(sh, e->value, EXPAND_PLAIN, &v.text) < 0 ? -EINVAL : add_value(sh, l, v);
+    }
+    struct fields f = {0};
+    struct word *const w = e->value;
+    if (expand_words(sh, &w, 1, &f) < 0)
+        return -EINVAL;
+    for (uint32_t i = 0; i < f.n; i++)
+        if (add_value(sh, l, (struct value){.text = f.v[i]}) < 0)
+            return -ENOMEM;
+    return 0;
+}
+
+static int assign_indexed(struct shell *sh, struct sym *s, const struct values *l, int64_t next)
+{
+    for (size_t i = 0; i < l->n; i++) {
+        const struct value *v = &l->v[i];
+        if (v->has_key) {
+            int64_t index;
+            if (!v->key.n) {
+                sh_error(sh, "[]=%.*s: bad array subscript", (int)v->text.n, v->text.p);
+                continue;
+            }
+            if (arith_eval_text(sh, v->key, &index) < 0)
+                return sh_abort(sh, 1);
+            if (index < 0) {
+                const struct var *var = var_find_raw(sh, s);
+                index += var ? var_max_index(var) : 0;
+                if (index < 0) {
+                    sh_error(sh, "[%.*s]=%.*s: bad array subscript", (int)v->key.n, v->key.p, (int)v->text.n, v->text.p);
+                    continue;
+                }
+            }
+            next = index;
+        }
+        int r = var_set_elem(sh, s, (struct str){0}, next, v->text, v->append);
+        if (r < 0)
+            return r;
+        if (__builtin_add_overflow(next, 1, &next))
+            return -ERANGE;
+    }
+    return 0;
+}
+
+static int assign_assoc(struct shell *sh, struct sym *s, const struct values *l)
+{
+    for (size_t i = 0; i < l->n; i++) {
+        const struct value *v = &l->v[i];
+        struct str key = v->key, val = v->text;
+        if (!v->has_key) {
+            key = v->text;
+            val = i + 1 < l->n && !l->v[i + 1].has_key ? l->v[++i].text : STR("");
+        }
+        if (!key.n) {
+            sh_error(sh, v->has_key ? "[%.*s]=%.*s: bad array subscript" : "%.*s%.*s: bad array subscript", (int)key.n,
+                     key.n ? key.p : "", v->has_key ? (int)val.n : 0, val.n ? val.p : "");
+            continue;
+        }
+        int r = var_set_elem(sh, s, key, 0, val, v->append);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+int exec_expand_list(struct shell *sh, struct array_elem *elems, uint32_t n, bool assoc, struct exec_list *ret)
+{
+    struct values l = {0};
+    for (uint32_t i = 0; i < n; i++) {
+        int r = expand_elem(sh, &elems[i], assoc, &l);
+        if (r < 0)
+            return r;
+    }
+    *ret = (struct exec_list){l.v, l.n};
+    return 0;
+}
+
+int exec_assign_list(struct shell *sh, struct sym *s, const struct exec_list *list, bool append)
+{
+    const struct values l = {list->v, list->n, list->n};
+    const struct var *v = var_find_raw(sh, s);
+    bool assoc = v && (v->flags & VAR_ASSOC);
+    int r = var_make_array(sh, s, assoc ? VAR_ASSOC : VAR_ARRAY, append);
+    if (r < 0)
+        return r;
+    v = var_find_raw(sh, s);
+    if (!v || (v->flags & (VAR_NOASSIGN | VAR_DYN)))
+        return 0;
+    if (var_attr(sh, s, VAR_SET | (sh_opt(sh, OPT_ALLEXPORT) ? VAR_EXPORT : 0u), 0) < 0)
+        return -ENOMEM;
+    if (assoc)
+        return assign_assoc(sh, s, &l);
+    v = var_find_raw(sh, s);
+    return assign_indexed(sh, s, &l, v ? var_max_index(v) : 0);
+}
+
+int exec_assign_array(struct shell *sh, struct sym *s, struct array_elem *elems, uint32_t n, bool append)
+{
+    struct exec_list l;
+    const struct var *v = var_find_raw(sh, s);
+    if (v && (v->flags & VAR_NAMEREF)) {
+        if (!(s = var_resolve(sh, s, NULL)))
+            return -EINVAL;
+        v = var_find_raw(sh, s);
+    }
+    int r = exec_expand_list(sh, elems, n, v && (v->flags & VAR_ASSOC), &l);
+    return r < 0 ? r : exec_assign_list(sh, s, &l, append);
+}
+
+int exec_assign_array_text(struct shell *sh, struct sym *s, struct str text, bool append)
+{
+    struct ast *a = mem_zalloc(sizeof *a);
+    struct array_elem *elems;
+    uint32_t n;
+    struct parse_error err;
+    a->refs = 1;
+    arena_init(&a->arena);
+    int r = parse_array_text(sh, a, text, &elems, &n, &err);
+    if (r < 0)
+        sh_syntax_error(sh, &err);
+    else
+        r = exec_assign_array(sh, s, elems, n, append);
+    ast_unref(a);
+    return r;
+}
+
+/* ---- one assignment ---- */
+
+/* The text of a subscript as a key or number. */
+static int subscript(struct shell *sh, const struct assign *as, const struct var *v, struct str *ret_key, int64_t *ret_index)
+{
+    bool assoc = v && (v->flags & VAR_ASSOC);
+    *ret_index = 0;
+    if (expand_str(sh, as->subscript, assoc ? EXPAND_PLAIN : EXPAND_ARITH, ret_key) < 0)
+        return -EINVAL;
+    if (!ret_key->n) {
+        sh_error(sh, "%.*s[]: bad array subscript", (int)as->name.n, as->name.p);
+        return -EINVAL;
+    }
+    if (assoc)
+        return 0;
+    if (str_eq(*ret_key, STR("@")) || str_eq(*ret_key, STR("*"))) {
+        sh_error(sh, "%.*s[%s]: bad array subscript", (int)as->name.n, as->name.p, ret_key->p);
+        return -EINVAL;
+    }
+    return arith_eval_text(sh, *ret_key, ret_index);
+}
+
+static void trace_elem(struct shell *sh, const struct assign *as, struct str sub, struct str val)
+{
+    char *name = arena_printf(&sh->scratch, "%.*s[%.*s]", (int)as->name.n, as->name.p, (int)sub.n, sub.p);
+    exec__trace_assign(sh, str_c(name), as->append, val);
+}
+
+static int assign_elem(struct shell *sh, struct assign *as, struct sym *s)
+{
+    struct str key, val;
+    int64_t index;
+    struct var *v = var_find(sh, s);
+    if (subscript(sh, as, v, &key, &index) < 0 || expand_str(sh, as->value, EXPAND_ASSIGN, &val) < 0)
+        return -EINVAL;
+    if (sh_opt(sh, OPT_XTRACE))
+        trace_elem(sh, as, key, val);
+    return var_set_elem(sh, s, key, index, val, as->append);
+}
+
+static int assign_list(struct shell *sh, struct assign *as, struct sym *s)
+{
+    if (sh_opt(sh, OPT_XTRACE)) {
+        char *t = arena_printf(&sh->scratch, "%.*s%s(%.*s)", (int)as->name.n, as->name.p, as->append ? "+=" : "=",
+                               (int)as->raw_list.n, as->raw_list.p);
+        exec__trace_text(sh, str_c(t));
+    }
+    if (as->subscript) {
+        sh_error(sh, "%.*s[%s]: cannot assign list to array member", (int)as->name.n, as->name.p, "…");
+        return -EINVAL;
+    }
+    return exec_assign_array(sh, s, as->elems, as->n_elems, as->append);
+}
+
+/* x=$((…)) stores the number without making text of it first. */
+static bool assign_number(struct shell *sh, struct assign *as, struct sym *s, int *ret)
+{
+    const struct part *p = as->value ? as->value->parts : NULL;
+    if (!p || p->kind != PART_ARITH || p->next || as->append || sh_opt(sh, OPT_XTRACE))
+        return false;
+    int64_t n;
+    *ret = arith_eval_word(sh, p->arith->expr, &p->arith->code, &n);
+    if (*ret < 0)
+        *ret = sh_abort(sh, 1);
+    else
+        *ret = var_set_int(sh, s, n);
+    return true;
+}
+
+int exec_assign(struct shell *sh, struct assign *as)
+{
+    struct sym *s = as->sym ? as->sym : sym_get(sh, as->name);
+    struct str val;
+    int r;
+    if (!s) {
+        sh_error(sh, "%.*s: too many variable names", (int)as->name.n, as->name.p);
+        return -ENOMEM;
+    }
+    if (as->is_array)
+        return assign_list(sh, as, s);
+    if (as->subscript)
+        return assign_elem(sh, as, s);
+    if (assign_number(sh, as, s, &r))
+        return r;
+    if (expand_str(sh, as->value, EXPAND_ASSIGN, &val) < 0)
+        return -EINVAL;
+    if (sh_opt(sh, OPT_XTRACE))
+        exec__trace_assign(sh, as->name, as->append, val);
+    return as->append ? var_append(sh, s, val) : var_set(sh, s, val);
+}

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Starting an exec, letting it run, and telling how it ended. */
+
+#include "session/session_int.h"
+
+#include <errno.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "types/errtab.h"
+
+/* ---- what the process set asks of us ---- */
+
+static void attend(void *arg)
+{
+    struct session *s = arg;
+    if (s->host->attend)
+        s->host->attend(s->host->arg);
+}
+
+static void need_input(void *arg)
+{
+    struct session *s = arg;
+    if (s->host->want_input)
+        s->host->want_input(s->host->arg);
+}
+
+static ssize_t put(struct session *s, int stream, const void *p, size_t n)
+{
+    if (s->run && s->run->closed[stream])
+        return -EPIPE;
+    return s->host->output(s->host->arg, stream, p, n);
+}
+
+static ssize_t put_out(void *arg, const void *p, size_t n)
+{
+    return put(arg, 1, p, n);
+}
+
+static ssize_t put_err(void *arg, const void *p, size_t n)
+{
+    return put(arg, 2, p, n);
+}
+
+/* ---- environment ---- */
+
+static const char *default_path(const struct session *s)
+{
+    /* As Debian's /etc/profile has it. */
+    return s->user.cred.uid == 0 ? "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+                                 : "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games";
+}
+
+static char *pair(struct arena *a, const char *k, const char *v)
+{
+    return arena_printf(a, "%s=%s", k, v);
+}
+
+/* Sets an entry of "K=V" form, replacing one of the same name. */
+static void env_set(char **env, uint32_t *n, char *kv)
+{
+    size_t len = (size_t)(strchr(kv, '=') - kv) + 1;
+    for (uint32_t i = 0; i < *n; i++) {
+        if (strncmp(env[i], kv, len) == 0) {
+            env[i] = kv;
+            return;
+        }
+    }
+    env[(*n)++] = kv;
+}
+
+static char **make_env(struct session *s, struct arena *a, const struct wire_list *extra, bool tty)
+{
+    const char *const pairs[][2] = {
+        {"USER", s->user.name},    {"LOGNAME", s->user.name}, {"HOME", s->user.home},
+        {"SHELL", s->user.shell},  {"PATH", default_path(s)}, {"LANG", "C.UTF-8"},
+        {"PWD", s->cwd},
+    };
+    size_t n_pairs = sizeof(pairs) / sizeof(pairs[0]);
+    char **env = arena_alloc(a, (n_pairs + extra->n + 2) * sizeof(*env));
+    uint32_t n = 0;
+    for (size_t i = 0; i < n_pairs; i++)
+        env[n++] = pair(a, pairs[i][0], pairs[i][1]);
+    if (tty)
+        env[n++] = pair(a, "TERM", "xterm-256color");
+    for (uint32_t i = 0; i < extra->n; i++) {
+        if (memchr(extra->v[i].p, '=', extra->v[i].n))
+            env_set(env, &n, arena_dup(a, extra->v[i].p, extra->v[i].n));
+    }
+    env[n] = NULL;
+    return env;
+}
+
+/* ---- starting ---- */
+
+static char **make_argv(struct arena *a, const struct wire_exec *e, int *ret_argc)
+{
+    uint32_t n = e->argv.n;
+    char **v = arena_alloc(a, (n + 5) * sizeof(*v));
+    int argc = 0;
+    if (e->kind != WIRE_EXEC_ARGV)
+        v[argc++] = arena_dup(a, e->posix ? "sh" : "bash", e->posix ? 2 : 4);
+    if (e->kind == WIRE_EXEC_TEXT) {
+        v[argc++] = arena_dup(a, "-c", 2);
+        if (e->text.n && e->text.p[0] == '-')
+            v[argc++] = arena_dup(a, "--", 2);
+        v[argc++] = arena_dup(a, e->text.p, e->text.n);
+    }
+    for (uint32_t i = 0; i < n; i++)
+        v[argc++] = arena_dup(a, e->argv.v[i].p, e->argv.v[i].n);
+    v[argc] = NULL;
+    *ret_argc = argc;
+    return v;
+}
+
+static bool has_nul(struct str s)
+{
+    return s.n && memchr(s.p, 0, s.n) != NULL;
+}
+
+static int check(const struct wire_exec *e, struct err *err)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < e->argv.n; i++) {
+        if (has_nul(e->argv.v[i]))
+            return err_set(err, -EINVAL, "argument %u holds a NUL byte", i + 1);
+        bytes += e->argv.v[i].n + 1;
+    }
+    for (uint32_t i = 0; i < e->env.n; i++) {
+        if (has_nul(e->env.v[i]) || !e->env.v[i].n || e->env.v[i].p[0] == '=' ||
+            !memchr(e->env.v[i].p, '=', e->env.v[i].n))
+            return err_set(err, -EINVAL, "environment entry %u is not NAME=VALUE", i + 1);
+        bytes += e->env.v[i].n + 1;
+    }
+    if (bytes > LIMIT_ARGS)
+        return err_set(err, -E2BIG, "arguments and environment together are over %u bytes", LIMIT_ARGS);
+    if (e->text.n > LIMIT_SCRIPT)
+        return err_set(err, -EFBIG, "the script is over %u bytes", LIMIT_SCRIPT);
+    if (e->kind == WIRE_EXEC_ARGV && e->argv.n == 0)
+        return err_set(err, -EINVAL, "no command is given");
+    if (e->kind == WIRE_EXEC_TEXT && has_nul(e->text))
+        return err_set(err, -EINVAL, "the command text holds a NUL byte");
+    return 0;
+}
+
+static int make_world(struct session *s, struct err *err)
+{
+    if (s->ps)
+        return 0;
+    s->proc_host = (struct proc_host){.arg = s, .attend = attend};
+    struct proc_set *ps = proc_set_new(s->tree, &s->limits, &s->proc_host);
+    if (!ps)
+        return err_set(err, -ENOMEM, "no memory for processes");
+    struct shell_world *w = shell_world_new(ps);
+    if (!w || proc_provide(ps)) {
+        proc_set_free(ps);
+        shell_world_free(w);
+        return err_set(err, -ENOMEM, "no memory for the shell");
+    }
+    s->ps = ps;
+    s->world = w;
+    return 0;
+}
+
+static void fill_start(struct session *s, const struct wire_exec *e, struct session_run *r)
+{
+    struct shell_start *st = e->kind == WIRE_EXEC_SERVE ? &r->serve.start : &r->start;
+    st->world = s->world;
+    st->argv = make_argv(&r->arena, e, &st->argc);
+    st->envp = make_env(s, &r->arena, &e->env, e->tty != 0);
+    st->posix = e->posix;
+    if (e->kind == WIRE_EXEC_SCRIPT) {
+        st->has_script = true;
+        st->script = arena_str(&r->arena, e->text);
+        st->script_name = st->argc > 1 ? st->argv[1] : "script";
+    }
+}
+
+static int start_main(struct session *s, const struct wire_exec *e, struct session_run *r)
+{
+    struct outcome (*body)(struct proc *, void *) = shell_main;
+    void *arg = &r->start;
+    if (e->kind == WIRE_EXEC_ARGV)
+        body = shell_main_argv;
+    if (e->kind == WIRE_EXEC_SERVE) {
+        body = shell_serve_main;
+        arg = &r->serve;
+        session__serve_init(s);
+        r->serve.interactive = true;
+    }
+    struct proc_file *in = proc_file_feed(s->ps, (e->tty & 1) != 0, need_input, s, &r->feed);
+    struct proc_file *out = proc_file_sink(s->ps, (e->tty & 2) != 0, put_out, s);
+    struct proc_file *errf = proc_file_sink(s->ps, (e->tty & 4) != 0, put_err, s);
+    if (!in || !out || !errf)
+        return -ENOMEM;
+    if (!e->stdin_open)
+        proc_feed_eof(r->feed);
+    proc_set_winsize(s->ps, e->rows, e->cols);
+    proc_begin(s->ps);
+    return proc_start(s->ps, &s->user.cred, str_c(s->cwd), 022, in, out, errf, body, arg, &r->main);
+}
+
+int session_exec(struct session *s, const struct wire_exec *e, struct err *err)
+{
+    if (s->run && !s->run->ended)
+        return err_set(err, -EBUSY, "a command is running in this session");
+    int r = check(e, err);
+    if (r == 0)
+        r = make_world(s, err);
+    if (r)
+        return r;
+    session__run_free(s);
+    struct session_run *run = mem_zalloc(sizeof(*run));
+    buf_init(&run->line, LIMIT_SCRIPT);
+    buf_init(&run->answer, LIMIT_MSG_DATA);
+    buf_init(&run->prompt, LIMIT_PATH);
+    buf_init(&run->prompt2, LIMIT_PATH);
+    s->run = run;
+    run->serving = e->kind == WIRE_EXEC_SERVE;
+    run->want_root = e->want_root;
+    run->start_ns = clock_mono();
+    fill_start(s, e, run);
+    r = start_main(s, e, run);
+    if (r) {
+        session__run_free(s);
+        return err_set(err, r, "cannot start in '%s': %s", s->cwd, errtab_text(r));
+    }
+    run->main_pid = run->main->pid;
+    proc_set_foreground(s->ps, run->main->pgid);
+    return 0;
+}
+
+/* ---- running ---- */
+
+static bool line_ended(struct session_run *r)
+{
+    if (!r->serving || !r->line_done)
+        return false;
+    r->line_done = false;
+    return true;
+}
+
+int session_step(struct session *s, int64_t *ret_wake)
+{
+    struct session_run *r = s->run;
+    *ret_wake = INT64_MAX;
+    if (!r || r->ended)
+        return 0;
+    int ended = proc_run(s->ps, r->main, ret_wake);
+    if (ended) {
+        r->outcome = r->main->outcome;
+        r->end_ns = clock_mono();
+        r->ended = true;
+        r->shell_exited = true;
+        proc_forget(s->ps, r->main);
+        r->main = NULL;
+        return 1;
+    }
+    if (line_ended(r)) {
+        r->end_ns = clock_mono();
+        r->outcome = (struct outcome){.kind = OUTCOME_EXITED, .code = (uint8_t)r->line_status};
+        return 1;
+    }
+    return 0;
+}
+
+void session_result(struct session *s, struct wire_result *ret)
+{
+    *ret = (struct wire_result){.outcome = {.kind = OUTCOME_LOST}};
+    struct session_run *r = s->run;
+    if (!r)
+        return;
+    struct proc_usage u;
+    struct vfs_quota used;
+    proc_set_usage(s->ps, &u);
+    vfs_usage(s->tree, &used);
+    ret->outcome = r->outcome;
+    ret->cpu_us = (uint64_t)(u.cpu_ns / CLOCK_US);
+    ret->wall_us = (uint64_t)((r->end_ns - r->start_ns) / CLOCK_US);
+    ret->output_bytes = u.output_bytes;
+    ret->memory_peak = u.memory_peak;
+    ret->processes = u.processes;
+    ret->files_bytes = used.bytes;
+    ret->inodes = used.inodes;
+    ret->prompt = buf_str(&r->prompt);
+    ret->prompt2 = buf_str(&r->prompt2);
+    ret->exited = r->shell_exited;
+    if (r->want_root && session_root(s, ret->root))
+        memset(ret->root, 0, sizeof(ret->root));
+}
+
+size_t session_input_room(const struct session *s)
+{
+    return s->run && !s->run->ended ? proc_feed_room(s->run->feed) : 0;
+}
+
+size_t session_input(struct session *s, struct str data)
+{
+    if (!s->run || s->run->ended)
+        return 0;
+    return proc_feed_push(s->run->feed, data.p, data.n);
+}
+
+void session_input_end(struct session *s)
+{
+    if (s->run && !s->run->ended)
+        proc_feed_eof(s->run->feed);
+}
+
+void session_close_output(struct session *s, int stream)
+{
+    if (s->run && (stream == 1 || stream == 2)) {
+        s->run->closed[stream] = true;
+        proc_sink_ready(s->ps);
+    }
+}
+
+void session_output_ready(struct session *s)
+{
+    if (s->ps)
+        proc_sink_ready(s->ps);
+}
+
+void session_signal(struct session *s, int sig, bool all)
+{
+    struct session_run *r = s->run;
+    if (!r || r->ended || sig < 1 || sig > 64)
+        return;
+    proc_signal_group(s->ps, proc_foreground(s->ps), sig);
+    if (all && proc_foreground(s->ps) != r->main->pgid)
+        proc_signal_group(s->ps, r->main->pgid, sig);
+}
+
+void session_kill(struct session *s, enum outcome_reason reason)
+{
+    if (s->run && !s->run->ended)
+        proc_kill_all(s->ps, reason);
+}
+
+void session_resize(struct session *s, uint16_t rows, uint16_t cols)
+{
+    if (!s->ps)
+        return;
+    proc_set_winsize(s->ps, rows, cols);
+    proc_signal_group(s->ps, proc_foreground(s->ps), SIGWINCH);
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "session/session.h"
+
+#include <errno.h>
+
+#include "base/err.h"
+#include "base/fd.h"
+#include "base/mem.h"
+#include "session/session_int.h"
+#include "shell/cmd/cmd.h"
+#include "types/errtab.h"
+
+#define TEMPLATE_BYTES (64u << 20)
+#define TEMPLATE_INODES 100000u
+
+struct vfs *session_template(void)
+{
+    struct vfs_quota quota = {TEMPLATE_BYTES, TEMPLATE_INODES};
+    struct vfs *v = vfs_new(&quota);
+    if (!v)
+        return NULL;
+    size_t n;
+    const struct cmd_def *const *defs = cmd_all(&n);
+    const char **names = mem_alloc((n + 1) * sizeof(*names));
+    for (size_t i = 0; i < n; i++)
+        names[i] = defs[i]->name;
+    int e = proc_base_tree(v, names, n);
+    mem_free(names);
+    if (e) {
+        vfs_free(v);
+        return NULL;
+    }
+    return v;
+}
+
+static int mount_one(struct session *s, const struct session_config *cfg, const struct session_mount *m, struct buf *names,
+                     struct err *err)
+{
+    if (m->guest.n == 0 || m->guest.p[0] != '/')
+        return err_set(err, -EINVAL, "mount path '%.*s' is not absolute", (int)m->guest.n, m->guest.p);
+    int e = vfs_mount_host(s->tree, m->guest, m->fd, (int)m->flags, cfg->host_uid, cfg->host_gid, s->user.cred.uid,
+                           s->user.cred.gid);
+    if (e)
+        return err_set(err, e, "cannot mount at '%.*s': %s", (int)m->guest.n, m->guest.p, errtab_text(e));
+    return buf_addf(names, "%u %.*s\n", m->flags, (int)m->guest.n, m->guest.p);
+}
+
+static int mount_all(struct session *s, const struct session_config *cfg, struct err *err)
+{
+    BUF_AUTO struct buf names;
+    buf_init(&names, LIMIT_MOUNTS * (LIMIT_PATH + 16));
+    uint32_t i = 0;
+    int e = 0;
+    for (; i < cfg->n_mounts && e == 0; i++)
+        e = mount_one(s, cfg, &cfg->mounts[i], &names, err);
+    for (; i < cfg->n_mounts; i++) {
+        int fd = cfg->mounts[i].fd;
+        fd_close(&fd);
+    }
+    if (e == 0)
+        s->mounts = mem_dup(names.p, names.n);
+    return e;
+}
+
+/* The directory an exec begins in: the one asked for, else the user's home, else "/". */
+static int choose_cwd(struct session *s, struct str asked, struct err *err)
+{
+    struct vfs_ctx ctx = {&s->user.cred, VFS_ROOT_INO, 022};
+    uint64_t ino;
+    if (asked.n) {
+        int e = vfs_lookup(s->tree, &ctx, 0, asked, VFS_DIRECTORY, &ino);
+        if (e)
+            return err_set(err, e, "working directory '%.*s': %s", (int)asked.n, asked.p, errtab_text(e));
+        BUF_AUTO struct buf path;
+        buf_init(&path, LIMIT_PATH);
+        e = asked.p[0] == '/' ? buf_adds(&path, asked) : vfs_dir_path(s->tree, ino, &path);
+        if (e)
+            return err_set(err, e, "working directory '%.*s': %s", (int)asked.n, asked.p, errtab_text(e));
+        s->cwd = buf_take(&path);
+        return 0;
+    }
+    bool home = vfs_lookup(s->tree, &ctx, 0, str_c(s->user.home), VFS_DIRECTORY, &ino) == 0;
+    s->cwd = home ? mem_dup(s->user.home, strlen(s->user.home)) : mem_dup("/", 1);
+    return 0;
+}
+
+static int set_up(struct session *s, struct vfs *tmpl, const struct session_config *cfg, struct err *err)
+{
+    struct vfs_quota quota = {cfg->limits.files, cfg->limits.inodes};
+    s->tree = vfs_fork(tmpl);
+    if (!s->tree)
+        return err_set(err, -ENOMEM, "no memory for the session's tree");
+    vfs_set_quota(s->tree, &quota);
+    struct str who = cfg->user.n ? cfg->user : STR("user");
+    int e = session__find_user(s->tree, who, &s->user);
+    if (e)
+        return err_set(err, -EINVAL, "unknown user '%.*s' (the session has those of its own /etc/passwd, and numbers)", (int)who.n,
+                       who.p);
+    e = mount_all(s, cfg, err);
+    if (e)
+        return e;
+    s->start = vfs_fork(s->tree);
+    if (!s->start || session_mark_base(s))
+        return err_set(err, -ENOMEM, "no memory for the session's tree");
+    return 0;
+}
+
+int session_new(struct vfs *tmpl, const struct session_config *cfg, const struct session_host *host, struct session **ret,
+                struct err *err)
+{
+    struct session *s = mem_zalloc(sizeof(*s));
+    s->host = host;
+    s->limits = cfg->limits;
+    buf_init(&s->reply, LIMIT_MSG_DATA);
+    int e = set_up(s, tmpl, cfg, err);
+    if (e == 0)
+        e = choose_cwd(s, cfg->cwd, err);
+    if (e) {
+        session_free(s);
+        return e;
+    }
+    *ret = s;
+    return 0;
+}
+
+int session_mark_base(struct session *s)
+{
+    struct vfs *base = vfs_fork(s->tree);
+    if (!base)
+        return -ENOMEM;
+    vfs_free(s->base);
+    s->base = base;
+    return 0;
+}
+
+struct vfs *session_tree(struct session *s)
+{
+    return s->tree;
+}
+
+/* The last record of how an exec ended is freed with what it used. */
+void session__run_free(struct session *s)
+{
+    struct session_run *r = s->run;
+    if (!r)
+        return;
+    arena_done(&r->arena);
+    buf_done(&r->line);
+    buf_done(&r->answer);
+    buf_done(&r->prompt);
+    buf_done(&r->prompt2);
+    mem_free(r);
+    s->run = NULL;
+}
+
+void session_free(struct session *s)
+{
+    if (!s)
+        return;
+    proc_set_free(s->ps);
+    shell_world_free(s->world);
+    session__run_free(s);
+    vfs_free(s->base);
+    vfs_free(s->start);
+    vfs_free(s->tree);
+    session__user_done(&s->user);
+    buf_done(&s->reply);
+    mem_free(s->cwd);
+    mem_free(s->mounts);
+    mem_free(s);
+}

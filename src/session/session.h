@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+/*
+ * session - one agent's world: its tree, its processes and shell, its limits, and what changed since it began.
+ *
+ * Model. A session is a fork of a template tree plus mounts. Until the first exec it is this struct and what the fork
+ * copied: the process set and the shell's world are made on first use. An exec is a process that runs a shell (or one
+ * program), with input fed and output taken by the owner; one exec runs at a time, processes it leaves behind go on with
+ * the next. An exec of kind WIRE_EXEC_SERVE is a shell that stays and takes command lines one by one.
+ *
+ *   NEW ──session_exec──► RUNNING ──session_step = 1──► IDLE ──session_exec──► …
+ *                            │ SERVE: session_line ► step = 1 (line done) ► session_line …
+ *
+ * Three trees: `start` (template and mounts), `base` (start and what was copied in before the exec), `tree` (now). session_diff() compares base
+ * and tree; session_root() names tree as the difference to start.
+ *
+ * Invariants:
+ *   1. The outcome of an exec is what its first process did, or the limit that ended it; it is given after its last output.
+ *   2. A session that met a limit is usable after: the next exec begins with fresh counters.
+ *   3. No call blocks; the owner waits for host events and calls session_step().
+ *
+ * Threads: one at a time.
+ */
+
+#include "base/str.h"
+#include "types/limits.h"
+#include "wire/wire.h"
+
+#include <sys/types.h>
+
+struct err;
+struct session;
+struct vfs;
+
+struct session_mount {
+    struct str guest;
+    uint32_t flags; /* enum vfs_mount_flags */
+    int fd;         /* taken */
+};
+
+struct session_config {
+    struct str user; /* name or number in the template's /etc/passwd; empty: "user" */
+    struct str cwd;  /* empty: the user's home */
+    struct limits limits;
+    uint32_t host_uid, host_gid; /* what these own in a mount belongs to the session's user */
+    const struct session_mount *mounts;
+    uint32_t n_mounts;
+};
+
+/* What a session needs of its owner. Borrowed; outlives the session. */
+struct session_host {
+    void *arg;
+    /* Takes output of the exec: count, -EAGAIN (call session_output_ready() later) or -EPIPE. */
+    ssize_t (*output)(void *arg, int stream, const void *p, size_t n);
+    /* A process waits for input and there is none. */
+    void (*want_input)(void *arg);
+    /* Look for messages without blocking; called about once a millisecond while processes run. */
+    void (*attend)(void *arg);
+};
+
+/* The tree all sessions of a worker start from: base directories and the C commands. NULL when memory is short. */
+struct vfs *session_template(void);
+
+/* A session on a fork of @tmpl. -EINVAL (unknown user, bad mount path), -ENOMEM, or what mounting gave. */
+int session_new(struct vfs *tmpl, const struct session_config *cfg, const struct session_host *host, struct session **ret,
+                struct err *err) __attribute__((warn_unused_result));
+
+/* Ends its processes and frees it. Accepts NULL. */
+void session_free(struct session *s);
+
+/* ---- exec ---- */
+
+/* Starts @e (copied). -EBUSY while one runs; -ENOENT/-ENOTDIR (cwd), -E2BIG, -ENOMEM, -EAGAIN. */
+int session_exec(struct session *s, const struct wire_exec *e, struct err *err) __attribute__((warn_unused_result));
+
+/* Lets it run: 1 when the exec (SERVE: the line) has ended, else 0 and *ret_wake is when to call again at the latest (clock_mono, INT64_MAX: only
+ * after input or a signal). */
+int session_step(struct session *s, int64_t *ret_wake);
+
+/* How the exec ended. Strings are borrowed until the next call. */
+void session_result(struct session *s, struct wire_result *ret);
+
+/* Input: bytes taken now (never more than the feed has room for), and the end. */
+size_t session_input(struct session *s, struct str data);
+/* See session_input(). */
+void session_input_end(struct session *s);
+/* Room for input. */
+size_t session_input_room(const struct session *s);
+
+/* The client reads a stream no more: writers get SIGPIPE. */
+void session_close_output(struct session *s, int stream);
+/* Output can be taken again. */
+void session_output_ready(struct session *s);
+
+/* A signal to the whole command: the foreground group, and with @all every process of the exec. */
+void session_signal(struct session *s, int sig, bool all);
+/* Ends the exec with a reason. */
+void session_kill(struct session *s, enum outcome_reason reason);
+/* The client's terminal changed size. */
+void session_resize(struct session *s, uint16_t rows, uint16_t cols);
+
+/* ---- an interactive shell ---- */
+
+/* Gives the serving shell a command line (copied): -EBUSY while one runs, -ESRCH when there is no shell. An empty @line with @end: ends the shell as ^D does. */
+int session_line(struct session *s, struct str line, bool end);
+/* Asks the idle serving shell; the answer's text is borrowed until the next call. -EBUSY, -ESRCH. */
+int session_query(struct session *s, const struct wire_query *q, struct wire_answer *ret);
+
+/* ---- files ---- */
+
+/* Carries out @q on the tree, as root beneath the tree's root: negative errno in ret->error. The reply's data is borrowed until the next call. */
+void session_fs(struct session *s, const struct wire_fs *q, struct wire_reply *ret);
+
+/* From here on session_diff() compares: called when what was copied in is in place. */
+int session_mark_base(struct session *s);
+
+/* Calls @fn with each change since the mark, in byte order of paths, below @prefix (empty: all), with a unified diff of text files when @text. @fn's
+ * non-zero result ends it and is returned. */
+int session_diff(struct session *s, bool text, struct str prefix, int (*fn)(void *arg, const struct wire_change *c), void *arg);
+
+/* SHA-256 that names the state: of a canonical list of what differs from the template and its mounts (path, type, mode, owner, size,
+ * content), so equal states have equal names whatever led to them. Times do not count. */
+int session_root(struct session *s, uint8_t ret[32]);
+
+/* The tree, for owners that look at it (tests, benchmarks). */
+struct vfs *session_tree(struct session *s);

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "wire/wire.h"
+
+#include <errno.h>
+
+#include "base/cursor.h"
+
+static void put_u8(struct buf *b, uint8_t v)
+{
+    buf_add(b, &v, 1);
+}
+
+static void put_u32(struct buf *b, uint32_t v)
+{
+    uint8_t x[4] = {(uint8_t)v, (uint8_t)(v >> 8), (uint8_t)(v >> 16), (uint8_t)(v >> 24)};
+    buf_add(b, x, sizeof(x));
+}
+
+static void put_u64(struct buf *b, uint64_t v)
+{
+    put_u32(b, (uint32_t)v);
+    put_u32(b, (uint32_t)(v >> 32));
+}
+
+static void put_str(struct buf *b, struct str s)
+{
+    if (s.n > UINT32_MAX) {
+        b->err = -EFBIG;
+        return;
+    }
+    put_u32(b, (uint32_t)s.n);
+    buf_adds(b, s);
+}
+
+static void put_list(struct buf *b, const struct wire_list *l)
+{
+    put_u32(b, l->n);
+    for (uint32_t i = 0; i < l->n; i++)
+        put_str(b, l->v[i]);
+}
+
+static void put_stat(struct buf *b, const struct wire_stat *st)
+{
+    put_u32(b, st->mode);
+    put_u32(b, st->uid);
+    put_u32(b, st->gid);
+    put_u64(b, st->size);
+    put_u64(b, (uint64_t)st->mtime);
+}
+
+static void put_limits(struct buf *b, const struct limits *l)
+{
+    put_u64(b, l->memory);
+    put_u64(b, l->output);
+    put_u64(b, l->files);
+    put_u64(b, l->inodes);
+    put_u64(b, l->processes);
+    put_u64(b, l->cpu_ms);
+    put_u64(b, l->wall_ms);
+}
+
+/* Reads a number that must be below @n. */
+static uint8_t get_enum(struct cursor *c, uint8_t n)
+{
+    uint8_t v = cursor_u8(c);
+    if (v >= n) {
+        c->bad = true;
+        return 0;
+    }
+    return v;
+}
+
+static bool get_bool(struct cursor *c)
+{
+    return get_enum(c, 2) != 0;
+}
+
+/* A count of things that take at least @each bytes: one that cannot be true is refused before anything is allocated. */
+static uint32_t get_count(struct cursor *c, size_t each)
+{
+    uint32_t n = cursor_u32(c);
+    if (c->bad || (size_t)(c->end - c->p) / each < n) {
+        c->bad = true;
+        return 0;
+    }
+    return n;
+}
+
+static void get_list(struct cursor *c, struct arena *a, struct wire_list *ret)
+{
+    uint32_t n = get_count(c, 4);
+    ret->v = n ? arena_try(a, n * sizeof(*ret->v)) : NULL;
+    ret->n = n;
+    if (n && !ret->v) {
+        c->bad = true;
+        return;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        ret->v[i] = cursor_str(c);
+}
+
+static void get_stat(struct cursor *c, struct wire_stat *st)
+{
+    st->mode = cursor_u32(c);
+    st->uid = cursor_u32(c);
+    st->gid = cursor_u32(c);
+    st->size = cursor_u64(c);
+    st->mtime = (int64_t)cursor_u64(c);
+}
+
+static void get_limits(struct cursor *c, struct limits *l)
+{
+    l->memory = cursor_u64(c);
+    l->output = cursor_u64(c);
+    l->files = cursor_u64(c);
+    l->inodes = cursor_u64(c);
+    l->processes = cursor_u64(c);
+    l->cpu_ms = cursor_u64(c);
+    l->wall_ms = cursor_u64(c);
+}
+
+static int finish(const struct cursor *c)
+{
+    return cursor_ok(c) ? 0 : -EBADMSG;
+}
+
+void wire_put_ready(struct buf *out, const struct wire_ready *m)
+{
+    put_u32(out, m->version);
+    put_u64(out, m->applied);
+    put_u64(out, m->missing);
+    put_str(out, m->notes);
+}
+
+int wire_get_ready(struct str body, struct wire_ready *ret)
+{
+    struct cursor c = cursor_of(body.p, body.n);
+    ret->version = cursor_u32(&c);
+    ret->applied = cursor_u64(&c);
+    ret->missing = cursor_u64(&c);
+    ret->notes = cursor_str(&c);
+    return finish(&c);
+}
+
+void wire_put_create(struct buf *out, const struct wire_create *m)
+{
+    put_str(out, m->user);
+    put_str(out, m->cwd);
+    put_limits(out, &m->limits);
+    put_u32(out, m->host_uid);
+    put_u32(out, m->host_gid);
+    put_u32(out, m->n_mounts);
+    for (uint32_t i = 0; i < m->n_mounts; i++) {
+        put_str(out, m->mounts[i].guest);
+        put_u32(out, m->mounts[i].flags);
+    }
+}
+
+int wire_get_create(struct str body, struct arena *a, struct wire_create *ret)
+{
+    struct cursor c = cursor_of(body.p, body.n);
+    ret->user = cursor_str(&c);
+    ret->cwd = cursor_str(&c);
+    get_limits(&c, &ret->limits);
+    ret->host_uid = cursor_u32(&c);
+    ret->host_gid = cursor_u32(&c);
+    ret->n_mounts = get_count(&c, 8);
+    if (ret->n_mounts > LIMIT_MOUNTS)
+        return -EBADMSG;
+    ret->mounts = arena_alloc(a, (ret->n_mounts + 1) * sizeof(*ret->mounts));
+    for (uint32_t i = 0; i < ret->n_mounts; i++) {
+        ret->mounts[i].guest = cursor_str(&c);
+        ret->mounts[i].flags = cursor_u32(&c);
+    }
+    return finish(&c);
+}
+
+void wire_put_exec(struct buf *out, const struct wire_exec *m)
+{
+    put_u8(out, (uint8_t)m->kind);
+    put_str(out, m->text);
+    put_list(out, &m->argv);
+    put_list(out, &m->env);
+    put_u8(out, m->stdin_open);
+    put_u8(out, m->tty);
+    put_u32(out, (uint32_t)m->rows << 16 | m->cols);
+    put_u8(out, m->posix);
+    put_u8(out, m->want_root);
+}
+
+int wire_get_exec(struct str body, struct arena *a, struct wire_exec *ret)
+{
+    struct cursor c = cursor_of(body.p, body.n);
+    ret->kind = (enum wire_exec_kind)get_enum(&c, WIRE_EXEC_KINDS);
+    ret->text = cursor_str(&c);
+    get_list(&c, a, &ret->argv);
+    get_list(&c, a, &ret->env);
+    ret->stdin_open = get_bool(&c);
+    ret->tty = get_enum(&c, 8);
+    uint32_t size = cursor_u32(&c);
+    ret->rows = (uint16_t)(size >> 16);
+    ret->cols = (uint16_t)size;
+    ret->posix = get_bool(&c);
+    ret->want_root = get_bool(&c);
+    return finish(&c);
+}
+
+void wire_put_output(struct buf *out, const struct wire_output *m)
+{
+    put_u8(out, m->stream);
+    put_str(out, m->data);
+}
+
+int wire_get_output(struct str body, struct wire_output *ret)
+{
+    struct cursor c = cursor_of(body.p, body.n);
+    ret->stream = get_enum(&c, 3);
+    ret->data = cursor_str(&c);
+    if (ret->stream == 0)
+        return -EBADMSG;
+    return finish(&c);
+}
+
+void wire_put_result(struct buf *out, const struct wire_result *m)
+{
+    put_u8(out, (uint8_t)m->outcome.kind);
+    put_u8(out, m->outcome.code);
+    put_u8(out, m->outcome.signal);
+    put_u8(out, m->outcome.core);
+    put_u8(out, (uint8_t)m->outcome.reason);
+    const uint64_t v[] = {m->cpu_us, m->wall_us, m->output_bytes, m->memory_peak, m->processes, m->files_bytes, m->inodes};
+    for (size_t i = 0; i < sizeof(v) / sizeof(v[0]); i++)
+        put_u64(out, v[i]);
+    buf_add(out, m->root, sizeof(m->root));
+    put_u32(out, (uint32_t)m->error);
+    put_str(out, m->message);
+    put_str(out, m->prompt);
+    put_str(out, m->prompt2);
+    put_u8(out, m->exited);
+}
+
+int wire_get_result(struct str body, struct wire_result *ret)
+{
+    struct cursor c = cursor_of(body.p, body.n);
+    ret->outcome.kind = (enum outcome_kind)get_enum(&c, OUTCOME_LOST + 1);
+    ret->outcome.code = cursor_u8(&c);
+    ret->outcome.signal = get_enum(&c, 65);
+    ret->outcome.core = get_bool(&c);
+    ret->outcome.reason = (enum outcome_reason)get_enum(&c, REASON_CRASH + 1);
+    uint64_t *v[] = {&ret->cpu_us,    &ret->wall_us,     &ret->output_bytes, &ret->memory_peak,
+                     &ret->processes, &ret->files_bytes, &ret->inodes};
+    for (size_t i = 0; i < sizeof(v) / sizeof(v[0]); i++)
+        *v[i] = cursor_u64(&c);
+    for (size_t i = 0; i < sizeof(ret->root); i++)
+        ret->root[i] = cursor_u8(&c);
+    ret->error = (int32_t)cursor_u32(&c);
+    ret->message = cursor_str(&c);
+    ret->prompt = cursor_str(&c);
+    ret->prompt2 = cursor_str(&c);
+    ret->exited = get_bool(&c);
+    return finish(&c);
+}
+
+void wire_put_query(struct buf *out, const struct wire_query *m)
+{
+    put_u8(out, (uint8_t)m->kind);
+    put_str(out, m->text);
+}
+
+int wire_get_query(struct str body, struct wire_query *ret)
+{
+    struct cursor c = cursor_of(body.p, body.n);
+    ret->kind = (enum wire_query_kind)get_enum(&c, WIRE_QUERY_KINDS);
+    ret->text = cursor_str(&c);
+    return finish(&c);
+}
+
+void wire_put_answer(struct buf *out, const struct wire_answer *m)
+{
+    put_u32(out, m->value);
+    put_str(out, m->text);
+}
+
+int wire_get_answer(struct str body, struct wire_answer *ret)
+{
+    struct cursor c = cursor_of(body.p, body.n);
+    ret->value = cursor_u32(&c);
+    ret->text = cursor_str(&c);
+    return finish(&c);
+}
+
+void wire_put_fs(struct buf *out, const struct wire_fs *m)
+{
+    put_u8(out, (uint8_t)m->op);
+    put_u8(out, (uint8_t)m->side);
+    put_str(out, m->path);
+    put_str(out, m->data);
+    put_u32(out, m->mode);
+    put_u64(out, (uint64_t)m->mtime);
+    put_u64(out, m->offset);
+    put_u32(out, m->length);
+    put_u8(out, m->as_user);
+}
+
+int wire_get_fs(struct str body, struct wire_fs *ret)
+{
+    struct cursor c = cursor_of(body.p, body.n);
+    ret->op = (enum wire_fs_op)get_enum(&c, WIRE_FS_OPS);
+    ret->side = (enum wire_side)get_enum(&c, WIRE_OLD + 1);
+    ret->path = cursor_str(&c);
+    ret->data = cursor_str(&c);
+    ret->mode = cursor_u32(&c);
+    ret->mtime = (int64_t)cursor_u64(&c);
+    ret->offset = cursor_u64(&c);
+    ret->length = cursor_u32(&c);
+    ret->as_user = get_bool(&c);
+    return finish(&c);
+}
+
+void wire_put_reply(struct buf *out, const struct wire_reply *m)
+{
+    put_u32(out, (uint32_t)m->error);
+    put_str(out, m->message);
+    put_str(out, m->data);
+    put_stat(out, &m->st);
+}
+
+int wire_get_reply(struct str body, struct wire_reply *ret)
+{
+    struct cursor c = cursor_of(body.p, body.n);
+    ret->error = (int32_t)cursor_u32(&c);
+    ret->message = cursor_str(&c);
+    ret->data = cursor_str(&c);
+    get_stat(&c, &ret->st);
+    return finish(&c);
+}
+
+void wire_put_diff(struct buf *out, const struct wire_diff *m)
+{
+    put_u8(out, m->text);
+    put_str(out, m->prefix);
+}
+
+int wire_get_diff(struct str body, struct wire_diff *ret)
+{
+    struct cursor c = cursor_of(body.p, body.n);
+    ret->text = get_bool(&c);
+    ret->prefix = cursor_str(&c);
+    return finish(&c);
+}
+
+void wire_put_change(struct buf *out, const struct wire_change *m)
+{
+    put_u8(out, m->kind);
+    put_u8(out, m->content);
+    put_str(out, m->path);
+    put_stat(out, &m->old_st);
+    put_stat(out, &m->new_st);
+    put_str(out, m->diff);
+}
+
+int wire_get_change(struct str body, struct wire_change *ret)
+{
+    struct cursor c = cursor_of(body.p, body.n);
+    ret->kind = get_enum(&c, 4);
+    ret->content = get_bool(&c);
+    ret->path = cursor_str(&c);
+    get_stat(&c, &ret->old_st);
+    get_stat(&c, &ret->new_st);
+    ret->diff = cursor_str(&c);
+    return finish(&c);
+}
+
+void wire_put_number(struct buf *out, uint32_t v)
+{
+    put_u32(out, v);
+}
+
+int wire_get_number(struct str body, uint32_t *ret)
+{
+    struct cursor c = cursor_of(body.p, body.n);
+    *ret = cursor_u32(&c);
+    return finish(&c);
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+/*
+ * wire - the messages between a worker and whoever drives it (the command line today, the scheduler later).
+ *
+ * Model. The two ends share a SOCK_SEQPACKET socket. A message is a type and a body; on the socket it is cut into frames of
+ * at most LIMIT_MSG bytes, each with an 8-byte header (u32 type, u32 flags), and WIRE_MORE set in all frames but the last. This module
+ * turns structs into bodies and bodies into structs; it does no I/O (worker/chan.h does).
+ *
+ *   driver                                worker
+ *     │ ◄─────────── READY (what confines it)
+ *     │ CREATE ────────────► REPLY
+ *     │ FS (put, mkdir, …) ─► REPLY …          before and after execs
+ *     │ EXEC ──────────────►
+ *     │ ◄── WANT   STDIN, STDIN_EOF ──►        input is sent only when a process waits for it
+ *     │ ◄── OUTPUT …   SIGNAL, RESIZE, CLOSE ─►
+ *     │ ◄── RESULT                             after the last OUTPUT of that exec
+ *     │ LINE, QUERY ► ANSWER, RESULT           an exec of kind WIRE_SERVE (interactive shell)
+ *     │ DIFF ─► CHANGE … REPLY
+ *
+ * Invariants:
+ *   1. Decoding accepts exactly what encoding gives: every field is read, nothing may be left over, enums and counts are checked. A
+ *      message that does not decode is -EBADMSG and the peer is not to be believed any more.
+ *   2. A decoded struct borrows its strings from the body; lists lie in the arena given.
+ *   3. Numbers are little-endian; a str is a u32 length and its bytes.
+ *
+ * Threads: pure functions.
+ */
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/str.h"
+#include "types/limits.h"
+#include "types/outcome.h"
+
+#define WIRE_VERSION 1u
+#define WIRE_MORE 1u
+#define WIRE_HEADER 8u
+#define WIRE_BODY_MAX (LIMIT_SCRIPT + LIMIT_ARGS + LIMIT_MSG)
+
+enum wire_type {
+    WIRE_READY = 1,
+    WIRE_CREATE,
+    WIRE_REPLY,
+    WIRE_EXEC,
+    WIRE_STDIN,
+    WIRE_STDIN_EOF,
+    WIRE_WANT,
+    WIRE_OUTPUT,
+    WIRE_SIGNAL,
+    WIRE_RESIZE,
+    WIRE_CLOSE,
+    WIRE_RESULT,
+    WIRE_LINE,
+    WIRE_QUERY,
+    WIRE_ANSWER,
+    WIRE_FS,
+    WIRE_DIFF,
+    WIRE_CHANGE,
+    WIRE_TYPE_COUNT,
+};
+
+struct wire_list {
+    struct str *v;
+    uint32_t n;
+};
+
+struct wire_ready {
+    uint32_t version;
+    uint64_t applied; /* enum confine_part bits (worker/confine.h) */
+    uint64_t missing; /* wanted but not to be had on this kernel */
+    struct str notes; /* one line for each missing part, with the reason */
+};
+
+struct wire_mount {
+    struct str guest;
+    uint32_t flags; /* enum vfs_mount_flags */
+};
+
+struct wire_create {
+    struct str user;          /* name or number; empty: "user" */
+    struct str cwd;           /* empty: the user's home */
+    struct limits limits;
+    uint32_t host_uid, host_gid; /* of the invoking user */
+    struct wire_mount *mounts; /* in the order of the descriptors the worker was given */
+    uint32_t n_mounts;
+};
+
+enum wire_exec_kind { WIRE_EXEC_TEXT, WIRE_EXEC_SCRIPT, WIRE_EXEC_ARGV, WIRE_EXEC_STDIN, WIRE_EXEC_SERVE, WIRE_EXEC_KINDS };
+
+struct wire_exec {
+    enum wire_exec_kind kind;
+    struct str text;        /* script, or -c's text */
+    struct wire_list argv;  /* TEXT, SCRIPT: $0 and arguments; ARGV: the command */
+    struct wire_list env;   /* K=V over the session's */
+    bool stdin_open;        /* else standard input is at its end */
+    uint8_t tty;            /* bit n: descriptor n is the client's terminal */
+    uint16_t rows, cols;
+    bool posix;             /* started as sh */
+    bool want_root;         /* the result carries the root hash (costs reading what changed) */
+};
+
+struct wire_output {
+    uint8_t stream; /* 1 or 2 */
+    struct str data;
+};
+
+struct wire_result {
+    struct outcome outcome;
+    uint64_t cpu_us, wall_us, output_bytes, memory_peak, processes, files_bytes, inodes;
+    uint8_t root[32]; /* see session_root() */
+    int32_t error;    /* 0, or negative errno: it never began */
+    struct str message;
+    struct str prompt;  /* SERVE: the next prompt */
+    struct str prompt2;
+    bool exited;        /* SERVE: the shell has ended */
+};
+
+enum wire_query_kind { WIRE_QUERY_SYNTAX, WIRE_QUERY_COMPLETE, WIRE_QUERY_KINDS };
+
+struct wire_query {
+    enum wire_query_kind kind;
+    struct str text;
+};
+
+struct wire_answer {
+    uint32_t value;  /* SYNTAX: enum shell_syntax; COMPLETE: where the word begins */
+    struct str text; /* COMPLETE: candidates, one a line */
+};
+
+enum wire_fs_op {
+    WIRE_FS_PUT,     /* a file's bytes at offset (0: made or emptied first); parents are made */
+    WIRE_FS_MKDIR,
+    WIRE_FS_SYMLINK, /* data: target */
+    WIRE_FS_STAT,
+    WIRE_FS_READ,    /* length bytes at offset; side */
+    WIRE_FS_READLINK,
+    WIRE_FS_LIST,    /* names after `data`, as many as fit, each followed by a NUL */
+    WIRE_FS_OPS,
+};
+
+enum wire_side { WIRE_NEW, WIRE_OLD }; /* the tree now; the tree before the exec */
+
+struct wire_fs {
+    enum wire_fs_op op;
+    enum wire_side side;
+    struct str path;
+    struct str data;
+    uint32_t mode;
+    int64_t mtime;
+    uint64_t offset;
+    uint32_t length;
+    bool as_user; /* owner: the session's user, else root */
+};
+
+struct wire_stat {
+    uint32_t mode, uid, gid;
+    uint64_t size;
+    int64_t mtime;
+};
+
+struct wire_reply {
+    int32_t error; /* 0 or a negative errno */
+    struct str message;
+    struct str data;
+    struct wire_stat st;
+};
+
+struct wire_diff {
+    bool text;         /* with a unified diff of each text file */
+    struct str prefix; /* only at or below this path; empty: everything */
+};
+
+struct wire_change {
+    uint8_t kind; /* enum vfs_change_kind */
+    bool content;
+    struct str path;
+    struct wire_stat old_st, new_st;
+    struct str diff; /* unified diff, when asked for and both sides are text */
+};
+
+/* Encoders append a body to @out; its sticky error tells of failure. */
+void wire_put_ready(struct buf *out, const struct wire_ready *m);
+/* See wire_put_ready(). */
+void wire_put_create(struct buf *out, const struct wire_create *m);
+/* See wire_put_ready(). */
+void wire_put_exec(struct buf *out, const struct wire_exec *m);
+/* See wire_put_ready(). */
+void wire_put_output(struct buf *out, const struct wire_output *m);
+/* See wire_put_ready(). */
+void wire_put_result(struct buf *out, const struct wire_result *m);
+/* See wire_put_ready(). */
+void wire_put_query(struct buf *out, const struct wire_query *m);
+/* See wire_put_ready(). */
+void wire_put_answer(struct buf *out, const struct wire_answer *m);
+/* See wire_put_ready(). */
+void wire_put_fs(struct buf *out, const struct wire_fs *m);
+/* See wire_put_ready(). */
+void wire_put_reply(struct buf *out, const struct wire_reply *m);
+/* See wire_put_ready(). */
+void wire_put_diff(struct buf *out, const struct wire_diff *m);
+/* See wire_put_ready(). */
+void wire_put_change(struct buf *out, const struct wire_change *m);
+/* A body that is one number: SIGNAL (its number), RESIZE (rows << 16 | cols), CLOSE (the stream). */
+void wire_put_number(struct buf *out, uint32_t v);
+
+/* Decoders: 0, or -EBADMSG and *ret is undefined. */
+int wire_get_ready(struct str body, struct wire_ready *ret) __attribute__((warn_unused_result));
+/* See wire_get_ready(). */
+int wire_get_create(struct str body, struct arena *a, struct wire_create *ret) __attribute__((warn_unused_result));
+/* See wire_get_ready(). */
+int wire_get_exec(struct str body, struct arena *a, struct wire_exec *ret) __attribute__((warn_unused_result));
+/* See wire_get_ready(). */
+int wire_get_output(struct str body, struct wire_output *ret) __attribute__((warn_unused_result));
+/* See wire_get_ready(). */
+int wire_get_result(struct str body, struct wire_result *ret) __attribute__((warn_unused_result));
+/* See wire_get_ready(). */
+int wire_get_query(struct str body, struct wire_query *ret) __attribute__((warn_unused_result));
+/* See wire_get_ready(). */
+int wire_get_answer(struct str body, struct wire_answer *ret) __attribute__((warn_unused_result));
+/* See wire_get_ready(). */
+int wire_get_fs(struct str body, struct wire_fs *ret) __attribute__((warn_unused_result));
+/* See wire_get_ready(). */
+int wire_get_reply(struct str body, struct wire_reply *ret) __attribute__((warn_unused_result));
+/* See wire_get_ready(). */
+int wire_get_diff(struct str body, struct wire_diff *ret) __attribute__((warn_unused_result));
+/* See wire_get_ready(). */
+int wire_get_change(struct str body, struct wire_change *ret) __attribute__((warn_unused_result));
+/* See wire_get_ready(). */
+int wire_get_number(struct str body, uint32_t *ret) __attribute__((warn_unused_result));

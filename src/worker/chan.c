@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/chan.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include "base/fd.h"
+#include "base/mem.h"
+
+void chan_init(struct chan *c, int fd)
+{
+    *c = (struct chan){.fd = fd};
+    buf_init(&c->body, WIRE_BODY_MAX);
+    buf_init(&c->out, WIRE_BODY_MAX);
+    c->frame = mem_alloc(CHAN_FRAME);
+}
+
+void chan_done(struct chan *c)
+{
+    if (!c->frame)
+        return;
+    fd_close(&c->fd);
+    buf_done(&c->body);
+    buf_done(&c->out);
+    mem_free(c->frame);
+    *c = (struct chan){.fd = -1};
+}
+
+static uint32_t get_u32(const char *p)
+{
+    const uint8_t *b = (const uint8_t *)p;
+    return (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
+}
+
+static void set_u32(char *p, uint32_t v)
+{
+    for (int i = 0; i < 4; i++)
+        p[i] = (char)(v >> (8 * i));
+}
+
+/* Takes one received frame: 1 when the message is whole, 0 when more frames follow. */
+static int take_frame(struct chan *c, size_t n)
+{
+    if (n < WIRE_HEADER)
+        return -EBADMSG;
+    uint32_t type = get_u32(c->frame), flags = get_u32(c->frame + 4);
+    if (type == 0 || type >= WIRE_TYPE_COUNT || (flags & ~WIRE_MORE) || (c->type && c->type != type))
+        return -EBADMSG;
+    if (!c->type)
+        buf_clear(&c->body);
+    c->type = type;
+    int e = buf_add(&c->body, c->frame + WIRE_HEADER, n - WIRE_HEADER);
+    if (e)
+        return e == -EFBIG ? -EBADMSG : e;
+    return flags & WIRE_MORE ? 0 : 1;
+}
+
+int chan_recv(struct chan *c, bool wait, uint32_t *ret_type, struct str *ret_body)
+{
+    for (;;) {
+        ssize_t n = recv(c->fd, c->frame, CHAN_FRAME, MSG_TRUNC | (wait ? 0 : MSG_DONTWAIT));
+        if (n < 0 && errno == EAGAIN)
+            return 0;
+        if (n < 0)
+            return errno == EINTR && !wait ? 0 : errno == EINTR ? -EINTR : -EPIPE;
+        if (n == 0)
+            return -EPIPE;
+        int r = (size_t)n > CHAN_FRAME ? -EBADMSG : take_frame(c, (size_t)n);
+        if (r == 0)
+            continue;
+        if (r > 0) {
+            *ret_type = c->type;
+            *ret_body = buf_str(&c->body);
+        }
+        c->type = 0;
+        return r;
+    }
+}
+
+int chan_wait(struct chan *c, bool read, bool write, int timeout_ms)
+{
+    struct pollfd p = {c->fd, (short)((read ? POLLIN : 0) | (write ? POLLOUT : 0)), 0};
+    int r = poll(&p, 1, timeout_ms);
+    if (r < 0)
+        return -EINTR;
+    return r == 0 ? -ETIMEDOUT : 0;
+}
+
+static int send_frame(struct chan *c, uint32_t type, uint32_t flags, struct str part)
+{
+    char head[WIRE_HEADER];
+    set_u32(head, type);
+    set_u32(head + 4, flags);
+    struct iovec v[2] = {{head, sizeof(head)}, {(void *)(uintptr_t)part.p, part.n}};
+    struct msghdr m = {.msg_iov = v, .msg_iovlen = part.n ? 2 : 1};
+    ssize_t n;
+    do
+        n = sendmsg(c->fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
+    while (n < 0 && errno == EINTR);
+    if (n >= 0)
+        return 0;
+    return errno == EAGAIN || errno == ENOBUFS ? -EAGAIN : -EPIPE;
+}
+
+int chan_send(struct chan *c, uint32_t type, struct str body)
+{
+    const size_t most = CHAN_FRAME - WIRE_HEADER;
+    do {
+        struct str part = str_of(body.p, body.n < most ? body.n : most);
+        body = str_from(body, part.n);
+        int r;
+        while ((r = send_frame(c, type, body.n ? WIRE_MORE : 0, part)) == -EAGAIN)
+            (void)chan_wait(c, false, true, -1); /* every outcome leads to another try */
+        if (r)
+            return r;
+    } while (body.n);
+    return 0;
+}
+
+int chan_try_send(struct chan *c, uint32_t type, struct str body)
+{
+    if (body.n > CHAN_FRAME - WIRE_HEADER)
+        return -EMSGSIZE;
+    return send_frame(c, type, 0, body);
+}
+
+struct buf *chan_scratch(struct chan *c)
+{
+    buf_clear(&c->out);
+    return &c->out;
+}
+
+int chan_send_scratch(struct chan *c, uint32_t type)
+{
+    if (c->out.err)
+        return c->out.err;
+    return chan_send(c, type, buf_str(&c->out));
+}

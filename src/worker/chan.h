@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+/*
+ * chan - one end of the socket between a worker and its driver: messages in and out as frames (wire/wire.h).
+ *
+ * A frame is at most CHAN_FRAME bytes; a longer message goes as several. The peer is not believed: a frame with a
+ * broken header, an unknown type, a type that changes inside a message, or more than WIRE_BODY_MAX bytes is -EBADMSG.
+ *
+ * Threads: one.
+ */
+
+#include "base/buf.h"
+#include "wire/wire.h"
+
+#define CHAN_FRAME (WIRE_HEADER + LIMIT_MSG_DATA + 1024u)
+
+struct chan {
+    int fd;             /* owned */
+    struct buf body;    /* the message being put together, or the last one given out */
+    struct buf out;     /* scratch for encoding */
+    uint32_t type;      /* of the message being put together; 0 none */
+    char *frame;        /* CHAN_FRAME bytes */
+};
+
+/* Takes @fd. */
+void chan_init(struct chan *c, int fd);
+/* Closes. Accepts a zeroed struct. */
+void chan_done(struct chan *c);
+
+/* The next message: 1 and its type and body (borrowed until the next call), 0 when none is there and @wait is false, -EPIPE when the peer
+ * is gone, -EBADMSG, -EINTR (only with @wait). */
+int chan_recv(struct chan *c, bool wait, uint32_t *ret_type, struct str *ret_body);
+
+/* Sends, waiting while the socket is full: 0, -EPIPE, -EINTR is not given. */
+int chan_send(struct chan *c, uint32_t type, struct str body);
+
+/* Sends a message of one frame if the socket takes it now: 0, -EAGAIN, -EPIPE. */
+int chan_try_send(struct chan *c, uint32_t type, struct str body);
+
+/* An empty scratch buffer to encode a body into, good until the next call of this. */
+struct buf *chan_scratch(struct chan *c);
+/* Sends the scratch buffer: 0, -EPIPE, or the buffer's own error. */
+int chan_send_scratch(struct chan *c, uint32_t type);
+
+/* Waits until the socket can be written (or read, when @read): 0, -EINTR, -ETIMEDOUT after @timeout_ms (-1: none). */
+int chan_wait(struct chan *c, bool read, bool write, int timeout_ms);

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+/*
+ * confine - how a worker gives up every right it does not need, before the first byte of a guest.
+ *
+ * Two halves: confine_clone() makes the process in namespaces of its own, and confine_self() is called in it, once, when only
+ * its socket and the mounts' descriptors are open. What each part holds, and what happens without it, is docs/security-model.md.
+ *
+ *   part          holds                                                          when the kernel lacks it
+ *   no_new_privs  no privilege by exec                                           refused: a worker does not start without it
+ *   seccomp       only the calls a worker makes (seccomp_gen.c), no exec, socket, fork, ptrace, executable memory   refused
+ *   landlock      no path but beneath the mounts, read only; no TCP              warned; the empty root still holds
+ *   empty root    "/" is an empty read-only tmpfs: no host path exists           warned; Landlock still holds
+ *   user ns, pid ns, net ns, ipc ns, uts ns, mount ns                            warned (net: seccomp refuses socket() anyway)
+ *   caps          no capabilities (started by root, with mounts: CAP_DAC_READ_SEARCH stays, so that root's mounts can be read)
+ *   rlimits       descriptors, no core, no file writes, no new processes, a memory ceiling above the session's own limit
+ *
+ * If both Landlock and the empty root are missing, the host's files would be in reach of a broken worker: refused.
+ *
+ * Threads: called in a process with one thread.
+ */
+
+#include "base/str.h"
+
+#include <sys/types.h>
+
+struct err;
+
+enum confine_part {
+    CONFINE_NO_NEW_PRIVS,
+    CONFINE_SECCOMP,
+    CONFINE_LANDLOCK,
+    CONFINE_EMPTY_ROOT,
+    CONFINE_USER_NS,
+    CONFINE_MOUNT_NS,
+    CONFINE_PID_NS,
+    CONFINE_NET_NS,
+    CONFINE_IPC_NS,
+    CONFINE_UTS_NS,
+    CONFINE_CAPS,
+    CONFINE_RLIMITS,
+    CONFINE_PARTS,
+};
+
+struct confine_report {
+    uint64_t applied;          /* bit n: part n */
+    int error[CONFINE_PARTS];  /* negative errno of what was not applied, else 0 */
+};
+
+struct confine_config {
+    int sock;
+    const int *mount_fds;
+    uint32_t n_mounts;
+    uint64_t memory_ceiling; /* bytes of private memory; 0: no ceiling */
+};
+
+/* As fork(2), in new namespaces, as many as the kernel allows (*report tells, in the child only). */
+pid_t confine_clone(struct confine_report *report);
+
+/* Gives up everything. 0, or a negative errno and @err when a part without which no worker may run is missing; the process must then end. */
+int confine_self(const struct confine_config *cfg, struct confine_report *report, struct err *err);
+
+/* "landlock" and so on. */
+const char *confine_part_name(enum confine_part p);
+/* What this part protects and what to do to get it, one line. */
+const char *confine_part_remedy(enum confine_part p);
+/* Whether its absence deserves a line on standard error. */
+bool confine_part_matters(enum confine_part p);
+
+/* The kernel's Landlock ABI, 0 without. */
+int confine_landlock_abi(void);

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/worker.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/fd.h"
+#include "types/errtab.h"
+#include "worker/confine.h"
+
+extern char **environ;
+
+/* The driver's environment came along with the fork; a worker must not have it even in its memory. */
+static void wipe_environment(void)
+{
+    for (char **e = environ; e && *e; e++)
+        explicit_bzero(*e, strlen(*e));
+    environ = NULL;
+}
+
+static void note_missing(const struct confine_report *r, struct buf *notes, uint64_t *missing)
+{
+    for (int p = 0; p < CONFINE_PARTS; p++) {
+        if (r->applied >> p & 1 || r->error[p] == 0)
+            continue;
+        *missing |= UINT64_C(1) << p;
+        buf_addf(notes, "%s: %s (%s)\n", confine_part_name((enum confine_part)p), errtab_text(r->error[p]),
+                 confine_part_remedy((enum confine_part)p));
+    }
+}
+
+static void default_signals(void)
+{
+    /* ^C at the terminal goes to the driver, which sends it on as a message; the worker itself must stay. */
+    const int ignored[] = {SIGINT, SIGQUIT, SIGTSTP, SIGHUP, SIGTERM, SIGPIPE};
+    for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
+        (void)signal(ignored[i], SIG_IGN);
+}
+
+static void child(int sock, const struct worker_config *cfg, struct confine_report *report)
+{
+    const struct confine_config cc = {sock, cfg->mount_fds, cfg->n_mounts, cfg->memory_ceiling};
+    struct err err;
+    wipe_environment();
+    default_signals();
+    if (confine_self(&cc, report, &err)) {
+        fprintf(stderr, "frontal-sandbox: worker: %s\n", err.text);
+        _exit(125);
+    }
+    char text[2048];
+    BUF_AUTO struct buf notes;
+    buf_init(&notes, sizeof(text));
+    uint64_t missing = 0;
+    note_missing(report, &notes, &missing);
+    int r = worker_serve(sock, cfg->mount_fds, cfg->n_mounts, report->applied, missing, buf_str(&notes));
+    _exit(r ? 125 : 0);
+}
+
+int worker_spawn(const struct worker_config *cfg, struct worker *ret, struct err *err)
+{
+    int sv[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sv))
+        return err_set(err, -errno, "cannot make a socket pair: %s", errtab_text(errno));
+    (void)fflush(NULL); /* or both processes would write it */
+    struct confine_report report;
+    pid_t pid = confine_clone(&report);
+    if (pid == 0) {
+        child(sv[1], cfg, &report);
+    } else if (pid < 0) {
+        int e = -errno;
+        fd_close(&sv[0]);
+        fd_close(&sv[1]);
+        return err_set(err, e, "cannot start a worker: %s", errtab_text(e));
+    }
+    fd_close(&sv[1]);
+    ret->pid = pid;
+    chan_init(&ret->chan, sv[0]);
+    return 0;
+}
+
+int worker_end(struct worker *w, int grace_ms)
+{
+    if (w->pid <= 0)
+        return -1;
+    chan_done(&w->chan);
+    int status = -1;
+    int64_t until = clock_mono() + grace_ms * CLOCK_MS;
+    pid_t r;
+    while ((r = waitpid(w->pid, &status, WNOHANG)) == 0 && clock_mono() < until) {
+        struct timespec t = {0, 200000};
+        (void)nanosleep(&t, NULL);
+    }
+    if (r == 0) {
+        (void)kill(w->pid, SIGKILL);
+        do
+            r = waitpid(w->pid, &status, 0);
+        while (r < 0 && errno == EINTR);
+    }
+    w->pid = 0;
+    return r > 0 ? status : -1;
+}

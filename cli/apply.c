@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * --apply: writes a session's changes below a copy-on-write mount back to the host directory.
+ *
+ * Every path comes from the worker and is hostile. It is resolved beneath the mount's own descriptor by openat2() with RESOLVE_BENEATH and
+ * RESOLVE_NO_SYMLINKS, so no "..", symlink or race leads out of the mount. Two passes: the first checks that each change can be applied and that the
+ * host still is as the session saw it, the second writes; a file is written beside its name and renamed over it, so it is old or new, never half.
+ */
+
+#include "cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "base/fd.h"
+#include "base/mem.h"
+#include "types/errtab.h"
+#include "vfs/vfs.h"
+
+struct applying {
+    struct driver *d;
+    const struct cli_mount *m;
+    struct err *err;
+};
+
+/* The part of @path below the mount, without a leading slash; false when it is not below it. An empty part is the mount's root. */
+static bool below(const struct cli_mount *m, struct str path, struct str *ret)
+{
+    struct str g = str_c(m->guest);
+    while (g.n > 1 && g.p[g.n - 1] == '/')
+        g.n--;
+    if (g.n == 1)
+        g.n = 0;
+    if (!str_starts(path, g) || (path.n > g.n && path.p[g.n] != '/'))
+        return false;
+    *ret = str_from(path, g.n + (path.n > g.n));
+    return true;
+}
+
+static int open_beneath(int dir, const char *path, uint64_t flags)
+{
+    struct open_how how = {.flags = flags | O_CLOEXEC, .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
+    long fd = syscall(SYS_openat2, dir, path, &how, sizeof(how));
+    return fd < 0 ? -errno : (int)fd;
+}
+
+/* Opens the directory that holds @rel and yields its last component. */
+static int open_parent(const struct applying *a, struct str rel, char name[LIMIT_NAME + 1], int *ret_dir)
+{
+    size_t base = rel.n;
+    while (base && rel.p[base - 1] != '/')
+        base--;
+    size_t n = rel.n - base;
+    if (n == 0 || n > LIMIT_NAME || rel.n >= LIMIT_PATH)
+        return -EINVAL;
+    memcpy(name, rel.p + base, n);
+    name[n] = 0;
+    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+        return -EINVAL;
+    MEM_AUTO char *dir = base > 1 ? mem_dup(rel.p, base - 1) : mem_dup(".", 1);
+    int fd = open_beneath(a->m->fd, dir, O_RDONLY | O_DIRECTORY);
+    if (fd < 0)
+        return fd;
+    *ret_dir = fd;
+    return 0;
+}
+
+static int say(const struct applying *a, int code, const struct cli_change *c, const char *what)
+{
+    return err_set(a->err, code, "--apply: %.*s: %s", (int)c->path.n, c->path.p, what);
+}
+
+/* ---- the first pass ---- */
+
+static bool same_type(uint32_t a, uint32_t b)
+{
+    return (a & S_IFMT) == (b & S_IFMT);
+}
+
+static bool unchanged(const struct stat *st, const struct wire_stat *was)
+{
+    if (!same_type(st->st_mode, was->mode))
+        return false;
+    if (!S_ISREG(st->st_mode))
+        return true;
+    return (uint64_t)st->st_size == was->size &&
+           st->st_mtim.tv_sec * INT64_C(1000000000) + st->st_mtim.tv_nsec == was->mtime;
+}
+
+static int check_type(const struct applying *a, const struct cli_change *c)
+{
+    uint32_t mode = c->new_st.mode;
+    if (c->kind == VFS_REMOVED || S_ISREG(mode) || S_ISDIR(mode) || S_ISLNK(mode))
+        return 0;
+    return say(a, -EOPNOTSUPP, c, "only files, directories and symbolic links can be applied; nothing was");
+}
+
+static int check_host(const struct applying *a, const struct cli_change *c, struct str rel)
+{
+    char name[LIMIT_NAME + 1];
+    FD_AUTO int dir = -1;
+    int r = open_parent(a, rel, name, &dir);
+    if (r == -ENOENT && c->kind == VFS_ADDED)
+        return 0; /* its directory is added too */
+    if (r)
+        return say(a, r, c, errtab_text(r));
+    struct stat st;
+    bool there = fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+    if (c->kind == VFS_ADDED && there)
+        return say(a, -EEXIST, c, "exists on the host by now; nothing was applied");
+    if (c->kind != VFS_ADDED && !there)
+        return say(a, -ENOENT, c, "is gone from the host by now; nothing was applied");
+    if (c->kind != VFS_ADDED && !unchanged(&st, &c->old_st))
+        return say(a, -EBUSY, c, "was changed on the host meanwhile; nothing was applied");
+    return 0;
+}
+
+/* ---- the second pass ---- */
+
+static int copy_content(const struct applying *a, const struct cli_change *c, int fd)
+{
+    struct wire_fs q = {.op = WIRE_FS_READ, .path = c->path, .length = LIMIT_MSG_DATA};
+    struct wire_reply rep;
+    for (;;) {
+        int r = driver_fs(a->d, &q, &rep);
+        if (r || rep.error)
+            return r ? r : rep.error;
+        if (rep.data.n == 0)
+            return 0;
+        r = fd_write_all(fd, rep.data);
+        if (r)
+            return r;
+        q.offset += rep.data.n;
+    }
+}
+
+/* Makes a file beside @name under a fresh name. */
+static int open_temporary(int dir, char temp[LIMIT_NAME + 1])
+{
+    for (int i = 0; i < 1000; i++) {
+        snprintf(temp, LIMIT_NAME + 1, ".frontal-apply.%d.%d", (int)getpid(), i);
+        int fd = openat(dir, temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        if (fd >= 0 || errno != EEXIST)
+            return fd < 0 ? -errno : fd;
+    }
+    return -EEXIST;
+}
+
+/* setuid and setgid bits of a guest are not for the host. */
+static mode_t host_mode(uint32_t mode)
+{
+    return (mode_t)(mode & 0777);
+}
+
+static int put_file(const struct applying *a, const struct cli_change *c, int dir, const char *name)
+{
+    char temp[LIMIT_NAME + 1];
+    FD_AUTO int fd = open_temporary(dir, temp);
+    if (fd < 0)
+        return fd;
+    int r = copy_content(a, c, fd);
+    if (r == 0 && fchmod(fd, host_mode(c->new_st.mode)))
+        r = -errno;
+    struct stat st;
+    if (r == 0 && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && geteuid() == 0 && fchown(fd, st.st_uid, st.st_gid))
+        r = -errno;
+    const struct timespec t[2] = {{0, UTIME_OMIT}, {c->new_st.mtime / 1000000000, c->new_st.mtime % 1000000000}};
+    (void)futimens(fd, t); /* the bytes are what was asked for */
+    if (r == 0 && renameat(dir, temp, dir, name))
+        r = -errno;
+    if (r)
+        (void)unlinkat(dir, temp, 0);
+    return r;
+}
+
+static int put_link(const struct applying *a, const struct cli_change *c, int dir, const char *name)
+{
+    const struct wire_fs q = {.op = WIRE_FS_READLINK, .path = c->path};
+    struct wire_reply rep;
+    int r = driver_fs(a->d, &q, &rep);
+    if (r || rep.error)
+        return r ? r : rep.error;
+    MEM_AUTO char *target = mem_dup(rep.data.p, rep.data.n);
+    if (c->kind != VFS_ADDED && unlinkat(dir, name, 0) && errno != ENOENT)
+        return -errno;
+    return symlinkat(target, dir, name) ? -errno : 0;
+}
+
+static int remove_old(const struct cli_change *c, int dir, const char *name)
+{
+    int flags = S_ISDIR(c->old_st.mode) ? AT_REMOVEDIR : 0;
+    return unlinkat(dir, name, flags) && errno != ENOENT ? -errno : 0;
+}
+
+static int put_new(const struct applying *a, const struct cli_change *c, int dir, const char *name)
+{
+    uint32_t mode = c->new_st.mode;
+    if (c->kind != VFS_ADDED && !same_type(mode, c->old_st.mode)) {
+        int r = remove_old(c, dir, name);
+        if (r)
+            return r;
+    }
+    if (S_ISDIR(mode)) {
+        bool made = mkdirat(dir, name, host_mode(mode)) == 0;
+        if (!made && errno != EEXIST)
+            return -errno;
+        return fchmodat(dir, name, host_mode(mode) | (made ? 0700 : 0), 0) ? -errno : 0;
+    }
+    if (S_ISLNK(mode))
+        return put_link(a, c, dir, name);
+    if (c->kind == VFS_META)
+        return fchmodat(dir, name, host_mode(mode), 0) ? -errno : 0;
+    return put_file(a, c, dir, name);
+}
+
+static int apply_one(const struct applying *a, const struct cli_change *c, struct str rel)
+{
+    char name[LIMIT_NAME + 1];
+    FD_AUTO int dir = -1;
+    int r = open_parent(a, rel, name, &dir);
+    if (r == 0)
+        r = c->kind == VFS_REMOVED ? remove_old(c, dir, name) : put_new(a, c, dir, name);
+    return r ? say(a, r, c, errtab_text(r)) : 0;
+}
+
+/* A mounted file: there is no directory to rename in, so it is written in place. */
+static int apply_to_file(const struct applying *a, const struct cli_change *c)
+{
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", a->m->fd);
+    FD_AUTO int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+    int r = fd < 0 ? -errno : copy_content(a, c, fd);
+    return r ? say(a, r, c, errtab_text(r)) : 0;
+}
+
+typedef int step_fn(const struct applying *a, const struct cli_change *c, struct str rel);
+
+static int check_step(const struct applying *a, const struct cli_change *c, struct str rel)
+{
+    if (rel.n == 0 && c->kind == VFS_META)
+        return 0;
+    if (rel.n == 0 && (a->m->is_dir || c->kind != VFS_MODIFIED))
+        return say(a, -EBUSY, c, "the mount itself cannot be removed or replaced; nothing was applied");
+    int r = check_type(a, c);
+    return r || rel.n == 0 ? r : check_host(a, c, rel);
+}
+
+static int write_step(const struct applying *a, const struct cli_change *c, struct str rel)
+{
+    if (c->kind == VFS_REMOVED)
+        return 0;
+    if (rel.n == 0)
+        return c->kind == VFS_META ? 0 : apply_to_file(a, c);
+    return apply_one(a, c, rel);
+}
+
+/* Removed paths go last entry first, because a directory is listed before what is in it. */
+static int remove_step(const struct applying *a, const struct cli_change *c, struct str rel)
+{
+    return c->kind == VFS_REMOVED ? apply_one(a, c, rel) : 0;
+}
+
+/* The innermost cow mount that holds @path. */
+static const struct cli_mount *mount_of(const struct cli_options *o, struct str path, struct str *ret_rel)
+{
+    const struct cli_mount *best = NULL;
+    for (uint32_t i = 0; i < o->n_mounts; i++) {
+        struct str rel;
+        if (!below(&o->mounts[i], path, &rel))
+            continue;
+        if (!best || rel.n < ret_rel->n) {
+            best = &o->mounts[i];
+            *ret_rel = rel;
+        }
+    }
+    return best && best->flags & VFS_MOUNT_COW ? best : NULL;
+}
+
+static int each(struct driver *d, const struct cli_options *o, const struct cli_changes *c, bool backwards, step_fn *fn,
+                size_t *n, struct err *err)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        const struct cli_change *ch = &c->v[backwards ? c->n - 1 - i : i];
+        struct str rel = {0};
+        const struct cli_mount *m = mount_of(o, ch->path, &rel);
+        if (!m)
+            continue;
+        const struct applying a = {d, m, err};
+        int r = fn(&a, ch, rel);
+        if (r)
+            return r;
+        *n += 1;
+    }
+    return 0;
+}
+
+int cli_apply(struct driver *d, const struct cli_options *o, const struct cli_changes *c, size_t *ret_n, struct err *err)
+{
+    size_t n = 0, ignored = 0;
+    int r = each(d, o, c, false, check_step, &n, err);
+    if (r == 0)
+        r = each(d, o, c, true, remove_step, &ignored, err);
+    if (r == 0)
+        r = each(d, o, c, false, write_step, &ignored, err);
+    if (r == 0)
+        *ret_n = n;
+    return r;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli.h"
+
+#include <stdio.h>
+
+static const char help_main[] =
+    "Usage: frontal-sandbox VERB [OPTION]... [ARG]...\n"
+    "\n"
+    "A Linux-like machine for scripts and agents that starts in about a millisecond: a bash-compatible\n"
+    "shell and the common commands, on a copy-on-write tree, in a confined process, without network.\n"
+    "\n"
+    "Verbs:\n"
+    "  run      run a script, a command text or a command, and exit with its status\n"
+    "  shell    work in a session interactively\n"
+    "  doctor   show what this machine offers and lacks for the sandbox, with remedies\n"
+    "\n"
+    "  --help, VERB --help    this text, or that of a verb\n"
+    "  --version              the version\n"
+    "\n"
+    "Examples:\n"
+    "  frontal-sandbox run -c 'echo hello from $(whoami)'\n"
+    "  frontal-sandbox run --mount .:/work --workdir /work --diff build.sh\n"
+    "  printf 'b\\na\\n' | frontal-sandbox run -- sort\n";
+
+static const char help_options[] =
+    "Files:\n"
+    "  --mount HOST:GUEST[:ro|cow]  show a host directory (or file) at GUEST. cow, the default, keeps what is\n"
+    "                           written in the session; ro refuses writes. The host is never written. Repeatable\n"
+    "  --copy-in HOST:GUEST     copy a file or directory into the session first. Repeatable\n"
+    "  --copy-out GUEST:HOST    copy it out afterwards, whatever the command's status. Repeatable\n"
+    "  --diff[=text]            afterwards, list what changed (A added, M modified, D removed, m mode or owner);\n"
+    "                           text: as a unified diff\n"
+    "  --apply                  show the changes below the cow mounts and write them back to the host, if the command\n"
+    "                           exited with 0 and the host files are still as the session saw them\n"
+    "\n"
+    "The command's world:\n"
+    "  --env NAME=VALUE         set a variable (the host's environment is not passed on). Repeatable\n"
+    "  --workdir DIR            start in DIR of the session (default: the user's home)\n"
+    "  --user NAME|UID          run as this user of the session (default: user, uid 1000)\n"
+    "\n"
+    "Limits:\n"
+    "  --timeout TIME           end the command after TIME (10s, 1.5m, 200ms; a bare number is seconds): status 124\n"
+    "  --limit NAME=VALUE       memory, output, files (sizes: 64M, 1G), inodes, processes (numbers), cpu (a time).\n"
+    "                           Repeatable. A command that meets a limit is killed: status 137, the reason is printed\n"
+    "\n"
+    "Results:\n";
+
+static const char help_run[] =
+    "Usage: frontal-sandbox run [OPTION]... SCRIPT [ARG]...           a script file of the host\n"
+    "       frontal-sandbox run [OPTION]... -c TEXT [NAME [ARG]...]   a command text, as bash -c\n"
+    "       frontal-sandbox run [OPTION]... -- COMMAND [ARG]...       a command, without shell syntax\n"
+    "       frontal-sandbox run [OPTION]...                           a script on standard input\n"
+    "\n"
+    "Run a command in a new session and exit with its status. Input, output and errors pass through as bytes.\n"
+    "\n";
+
+static const char help_run_results[] =
+    "  --json[=FILE]            print one object (status, exit_code, signal, reason, tier, root, usage, stdout, stderr)\n"
+    "                           instead of the streams; with =FILE the streams pass through and the object goes there\n"
+    "  --quiet                  no notes of the sandbox's own on standard error\n"
+    "\n"
+    "Exit status: the command's; 124 timeout; 125 the sandbox itself failed or the command line is wrong;\n"
+    "126 and 127 as shells give them; 128+N ended by signal N (a limit: 137). --json tells them apart.\n";
+
+static const char help_shell[] =
+    "Usage: frontal-sandbox shell [OPTION]...\n"
+    "\n"
+    "Work in a new session at a prompt: line editing, history, completion with Tab, job control.\n"
+    "^C ends the running command, ^D or exit ends the session.\n"
+    "\n";
+
+static const char help_shell_results[] =
+    "  --quiet                  no notes of the sandbox's own on standard error\n"
+    "\n"
+    "Exit status: that of the last command; 125 the sandbox itself failed or the command line is wrong.\n";
+
+static const char help_doctor[] =
+    "Usage: frontal-sandbox doctor [--json]\n"
+    "\n"
+    "Show what this machine offers and lacks for the sandbox, one line each, with the remedy. A worker is\n"
+    "started to see what really confines it.\n"
+    "\n"
+    "Exit status: 0 everything that matters is there, 1 something that matters is missing, 125 no worker can run.\n";
+
+void cli_help(const char *verb)
+{
+    if (!verb) {
+        fputs(help_main, stdout);
+    } else if (strcmp(verb, "run") == 0) {
+        fputs(help_run, stdout);
+        fputs(help_options, stdout);
+        fputs(help_run_results, stdout);
+    } else if (strcmp(verb, "shell") == 0) {
+        fputs(help_shell, stdout);
+        fputs(help_options, stdout);
+        fputs(help_shell_results, stdout);
+    } else {
+        fputs(help_doctor, stdout);
+    }
+}

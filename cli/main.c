@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static const struct {
+    const char *name;
+    int (*fn)(int argc, char **argv);
+} verbs[] = {
+    {"run", cli_run},
+    {"shell", cli_shell},
+    {"doctor", cli_doctor},
+};
+
+void cli_error(const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    fputs("frontal-sandbox: ", stderr);
+    vfprintf(stderr, fmt, ap);
+    fputc('\n', stderr);
+    va_end(ap);
+}
+
+static int help(int argc, char **argv)
+{
+    const char *verb = argc > 0 ? argv[0] : NULL;
+    for (size_t i = 0; verb && i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+        if (strcmp(verb, verbs[i].name) == 0) {
+            cli_help(verb);
+            return 0;
+        }
+    }
+    if (verb) {
+        cli_error("there is no verb '%s' (see frontal-sandbox --help)", verb);
+        return CLI_FAILED;
+    }
+    cli_help(NULL);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        cli_error("a verb is missing: run, shell or doctor (see frontal-sandbox --help)");
+        return CLI_FAILED;
+    }
+    const char *verb = argv[1];
+    if (strcmp(verb, "--help") == 0 || strcmp(verb, "-h") == 0 || strcmp(verb, "help") == 0)
+        return help(argc - 2, argv + 2);
+    if (strcmp(verb, "--version") == 0 || strcmp(verb, "-V") == 0) {
+        puts("frontal-sandbox " FRONTAL_VERSION);
+        return 0;
+    }
+    for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+        if (strcmp(verb, verbs[i].name) == 0)
+            return verbs[i].fn(argc - 1, argv + 1);
+    }
+    cli_error("there is no verb '%s': run, shell or doctor (see frontal-sandbox --help)", verb);
+    return CLI_FAILED;
+}

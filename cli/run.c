@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* frontal-sandbox run: one command in a new session. */
+
+#include "cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "base/fd.h"
+#include "base/mem.h"
+#include "types/errtab.h"
+#include "vfs/vfs.h"
+#include "wire/json.h"
+
+/* ---- what to run ---- */
+
+static int read_script(const char *path, struct buf *out)
+{
+    FD_AUTO int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat st;
+    if (fd < 0 || fstat(fd, &st)) {
+        int e = errno;
+        cli_error("%s: %s", path, errtab_text(e));
+        return -e;
+    }
+    if (S_ISDIR(st.st_mode)) {
+        cli_error("%s: %s", path, errtab_text(EISDIR));
+        return -EISDIR;
+    }
+    char block[65536];
+    ssize_t n;
+    while ((n = read(fd, block, sizeof(block))) != 0) {
+        if (n < 0 && errno == EINTR)
+            continue;
+        int e = n < 0 ? errno : -buf_add(out, block, (size_t)n);
+        if (e) {
+            cli_error("%s: %s", path, errtab_text(e));
+            return -e;
+        }
+    }
+    return 0;
+}
+
+/* The name of the program that a "#!" line asks for ("bash" of "#!/usr/bin/env bash"), or empty. */
+static struct str interpreter(struct str text)
+{
+    if (!str_starts(text, STR("#!")))
+        return str_of(NULL, 0);
+    ptrdiff_t nl = str_find(text, '\n', 0);
+    struct str line = str_of(text.p + 2, (nl < 0 ? text.n : (size_t)nl) - 2);
+    struct str name = {0};
+    for (int word = 0; word < 2; word++) {
+        while (line.n && (*line.p == ' ' || *line.p == '\t'))
+            line = str_from(line, 1);
+        size_t n = 0;
+        while (n < line.n && line.p[n] != ' ' && line.p[n] != '\t' && line.p[n] != '\r')
+            n++;
+        struct str path = str_of(line.p, n);
+        line = str_from(line, n);
+        size_t base = n;
+        while (base && path.p[base - 1] != '/')
+            base--;
+        name = str_from(path, base);
+        if (!str_eqc(name, "env"))
+            break;
+    }
+    return name;
+}
+
+static int check_interpreter(const char *path, struct str text, bool *ret_posix)
+{
+    struct str in = interpreter(text);
+    *ret_posix = str_eqc(in, "sh") || str_eqc(in, "dash");
+    if (in.n == 0 || *ret_posix || str_eqc(in, "bash"))
+        return 0;
+    cli_error("%s: it asks for '%.*s', and run takes bash and sh scripts; mount its directory and run the command by name "
+              "(run --mount DIR:/mnt -- COMMAND /mnt/%s)", path, (int)in.n, in.p, path);
+    return 126;
+}
+
+struct plan {
+    struct wire_exec exec;
+    struct str *argv;
+    struct buf script;
+};
+
+static int make_plan(const struct cli_options *o, struct plan *p)
+{
+    buf_init(&p->script, LIMIT_SCRIPT);
+    p->argv = mem_alloc(((size_t)o->argc + 1) * sizeof(*p->argv));
+    for (int i = 0; i < o->argc; i++)
+        p->argv[i] = str_c(o->argv[i]);
+    p->exec = (struct wire_exec){.argv = {p->argv, (uint32_t)o->argc}, .env = {o->env, o->n_env}, .stdin_open = true,
+                                 .want_root = o->json};
+    for (int fd = 0; fd <= 2; fd++) {
+        if (isatty(fd) && !(fd && o->json && !o->json_file))
+            p->exec.tty |= (uint8_t)(1 << fd);
+    }
+    if (o->text) {
+        p->exec.kind = WIRE_EXEC_TEXT;
+        p->exec.text = str_c(o->text);
+    } else if (o->argv_only) {
+        p->exec.kind = WIRE_EXEC_ARGV;
+    } else if (o->argc == 0) {
+        p->exec.kind = WIRE_EXEC_STDIN;
+    } else {
+        p->exec.kind = WIRE_EXEC_SCRIPT;
+        int r = read_script(o->argv[0], &p->script);
+        if (r)
+            return r == -ENOENT ? 127 : 126;
+        p->exec.text = buf_str(&p->script);
+        return check_interpreter(o->argv[0], p->exec.text, &p->exec.posix);
+    }
+    return 0;
+}
+
+/* ---- what came of it ---- */
+
+/* Whether the result is worth a line of our own: the reason of a limit, or a failure. */
+static void explain(const struct driver *d, const struct wire_result *r, int worker_status)
+{
+    if (r->error)
+        cli_error("%.*s", (int)r->message.n, r->message.p);
+    else if (r->outcome.kind == OUTCOME_LOST && WIFSIGNALED(worker_status))
+        cli_error("the worker ended unexpectedly (signal %d); how the command ended is not known", WTERMSIG(worker_status));
+    else if (r->outcome.kind == OUTCOME_LOST)
+        cli_error("the worker ended unexpectedly; how the command ended is not known");
+    else if (r->outcome.kind == OUTCOME_KILLED && r->outcome.reason > REASON_SIGNAL && !d->opts->quiet)
+        cli_error("killed: %s limit (raise it with %s)", outcome_reason_name(r->outcome.reason),
+                  r->outcome.reason == REASON_TIMEOUT ? "--timeout" : "--limit");
+}
+
+static int status_of(const struct wire_result *r)
+{
+    return r->error ? CLI_FAILED : outcome_status(r->outcome);
+}
+
+static int write_json(const struct cli_options *o, const struct buf *line)
+{
+    FD_AUTO int fd = o->json_file ? open(o->json_file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : dup(STDOUT_FILENO);
+    int r = fd < 0 ? -errno : fd_write_all(fd, buf_str(line));
+    if (r)
+        cli_error("writing %s: %s", o->json_file ? o->json_file : "standard output", errtab_text(r));
+    return r ? CLI_FAILED : 0;
+}
+
+static int print_json(struct driver *d, const struct cli_options *o, const struct wire_result *r, const struct cli_changes *c)
+{
+    MEM_AUTO struct json_change *v = mem_alloc((c->n + 1) * sizeof(*v));
+    for (size_t i = 0; i < c->n; i++)
+        v[i] = (struct json_change){cli_change_name(c->v[i].kind), c->v[i].path,
+                                    o->diff == CLI_DIFF_TEXT ? c->v[i].diff : str_of(NULL, 0)};
+    const struct json_run run = {
+        .changes = v, .n_changes = c->n, .has_changes = o->diff != CLI_DIFF_NONE || o->apply,
+        .has_output = !o->json_file,
+        .out = buf_str(&d->streams[1].kept), .errs = buf_str(&d->streams[2].kept),
+        .out_total = d->streams[1].total, .err_total = d->streams[2].total,
+    };
+    BUF_AUTO struct buf line;
+    buf_init(&line, SIZE_MAX / 2);
+    if (json_result(&line, r, &run) || buf_putc(&line, '\n')) {
+        cli_error("no memory for the result");
+        return CLI_FAILED;
+    }
+    return write_json(o, &line);
+}
+
+static int list_changes(struct driver *d, const struct cli_options *o, struct cli_changes *c, struct err *err)
+{
+    int r = cli_changes_get(d, o->diff == CLI_DIFF_TEXT, c, err);
+    if (r || (o->json && !o->json_file))
+        return r;
+    BUF_AUTO struct buf text;
+    buf_init(&text, SIZE_MAX / 2);
+    cli_changes_print(c, o->diff == CLI_DIFF_TEXT, &text);
+    r = fd_write_all(STDOUT_FILENO, buf_str(&text));
+    if (r && r != -EPIPE) /* when nobody reads the list any more, the rest goes on */
+        return err_set(err, r, "writing the list of changes: %s", errtab_text(r));
+    return 0;
+}
+
+int cli_follow_up(struct driver *d, const struct cli_options *o, const struct wire_result *r, struct cli_changes *c)
+{
+    struct err err;
+    int failed = 0;
+    if ((o->diff != CLI_DIFF_NONE || o->apply) && list_changes(d, o, c, &err))
+        goto fail;
+    for (uint32_t i = 0; i < o->n_copy_out; i++) {
+        if (cli_copy_out(d, &o->copy_out[i], &err)) {
+            cli_error("%s", err.text);
+            failed = CLI_FAILED;
+        }
+    }
+    if (!o->apply)
+        return failed;
+    if (r->outcome.kind != OUTCOME_EXITED || r->outcome.code != 0) {
+        cli_error("--apply: nothing was applied, because the command did not exit with 0");
+        return failed;
+    }
+    size_t n = 0;
+    if (cli_apply(d, o, c, &n, &err))
+        goto fail;
+    if (!o->quiet)
+        cli_error("applied %zu change%s", n, n == 1 ? "" : "s");
+    return failed;
+fail:
+    cli_error("%s", err.text);
+    return CLI_FAILED;
+}
+
+static int prepare(struct driver *d, const struct cli_options *o, struct err *err)
+{
+    int r = driver_start(d, o, err);
+    for (uint32_t i = 0; r == 0 && i < o->n_copy_in; i++)
+        r = cli_copy_in(d, &o->copy_in[i], err);
+    return r;
+}
+
+static int run_plan(const struct cli_options *o, const struct plan *p)
+{
+    struct driver d;
+    struct err err = {0};
+    struct wire_result res = {0};
+    struct cli_changes changes = {0};
+    BUF_AUTO struct buf text;
+    buf_init(&text, WIRE_BODY_MAX);
+    int failed = 0, worker_status = -1;
+    int r = prepare(&d, o, &err);
+    if (r) {
+        res.error = r;
+        res.message = str_c(err.text);
+    } else {
+        if (o->json && !o->json_file)
+            d.streams[1].fd = d.streams[2].fd = -1;
+        driver_exec(&d, &p->exec, &res, &text);
+        if (!d.gone)
+            failed = cli_follow_up(&d, o, &res, &changes);
+    }
+    if (o->json) {
+        int e = print_json(&d, o, &res, &changes);
+        failed = failed ? failed : e;
+    }
+    if (d.worker.pid > 0)
+        driver_end(&d, &worker_status);
+    explain(&d, &res, worker_status);
+    cli_changes_done(&changes);
+    return failed ? failed : status_of(&res);
+}
+
+int cli_run(int argc, char **argv)
+{
+    struct cli_options o;
+    int r = cli_parse(argc, argv, false, &o);
+    int status = r > 0 ? 0 : CLI_FAILED;
+    if (r == 0) {
+        struct plan p = {0};
+        status = make_plan(&o, &p);
+        if (status == 0)
+            status = run_plan(&o, &p);
+        buf_done(&p.script);
+        mem_free(p.argv);
+    }
+    cli_options_done(&o);
+    return status;
+}

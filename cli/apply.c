@@ -8,7 +8,7 @@
  * host still is as the session saw it, the second writes; a file is written beside its name and renamed over it, so it is old or new, never half.
  */
 
-#include "cli.h"
+#include "cli/cli.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,6 +24,7 @@
 struct applying {
     struct driver *d;
     const struct cli_mount *m;
+    const struct cli_changes *all;
     struct err *err;
 };
 
@@ -81,14 +82,22 @@ static bool same_type(uint32_t a, uint32_t b)
     return (a & S_IFMT) == (b & S_IFMT);
 }
 
-static bool unchanged(const struct stat *st, const struct wire_stat *was)
+static int64_t nanoseconds(const struct timespec *t)
+{
+    return t->tv_sec * INT64_C(1000000000) + t->tv_nsec;
+}
+
+/* Whether the host still has what the session saw. The worker reads a mount when it first looks, perhaps only now, so the time of the last change on
+ * the host counts too: after the session began is meanwhile. */
+static bool unchanged(const struct applying *a, const struct stat *st, const struct wire_stat *was)
 {
     if (!same_type(st->st_mode, was->mode))
         return false;
-    if (!S_ISREG(st->st_mode))
+    if (S_ISDIR(st->st_mode))
         return true;
-    return (uint64_t)st->st_size == was->size &&
-           st->st_mtim.tv_sec * INT64_C(1000000000) + st->st_mtim.tv_nsec == was->mtime;
+    if (nanoseconds(&st->st_ctim) > a->d->started)
+        return false;
+    return !S_ISREG(st->st_mode) || ((uint64_t)st->st_size == was->size && nanoseconds(&st->st_mtim) == was->mtime);
 }
 
 static int check_type(const struct applying *a, const struct cli_change *c)
@@ -99,22 +108,31 @@ static int check_type(const struct applying *a, const struct cli_change *c)
     return say(a, -EOPNOTSUPP, c, "only files, directories and symbolic links can be applied; nothing was");
 }
 
+/* Whether @path is also removed: something of another kind takes its place. */
+static bool removed_too(const struct cli_changes *all, struct str path)
+{
+    for (size_t i = 0; i < all->n; i++)
+        if (all->v[i].kind == VFS_REMOVED && str_eq(all->v[i].path, path))
+            return true;
+    return false;
+}
+
 static int check_host(const struct applying *a, const struct cli_change *c, struct str rel)
 {
     char name[LIMIT_NAME + 1];
     FD_AUTO int dir = -1;
     int r = open_parent(a, rel, name, &dir);
-    if (r == -ENOENT && c->kind == VFS_ADDED)
+    if ((r == -ENOENT || r == -ENOTDIR) && c->kind == VFS_ADDED)
         return 0; /* its directory is added too */
     if (r)
         return say(a, r, c, errtab_text(r));
     struct stat st;
     bool there = fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
-    if (c->kind == VFS_ADDED && there)
+    if (c->kind == VFS_ADDED && there && !removed_too(a->all, c->path))
         return say(a, -EEXIST, c, "exists on the host by now; nothing was applied");
     if (c->kind != VFS_ADDED && !there)
         return say(a, -ENOENT, c, "is gone from the host by now; nothing was applied");
-    if (c->kind != VFS_ADDED && !unchanged(&st, &c->old_st))
+    if (c->kind != VFS_ADDED && !unchanged(a, &st, &c->old_st))
         return say(a, -EBUSY, c, "was changed on the host meanwhile; nothing was applied");
     return 0;
 }
@@ -289,7 +307,7 @@ static int each(struct driver *d, const struct cli_options *o, const struct cli_
         const struct cli_mount *m = mount_of(o, ch->path, &rel);
         if (!m)
             continue;
-        const struct applying a = {d, m, err};
+        const struct applying a = {d, m, c, err};
         int r = fn(&a, ch, rel);
         if (r)
             return r;

@@ -2,7 +2,7 @@
 
 /* --diff: what the command changed. */
 
-#include "cli.h"
+#include "cli/cli.h"
 
 #include <errno.h>
 #include <sys/stat.h>

@@ -79,6 +79,7 @@ struct driver {
     bool interactive;     /* shell: ^Z is forwarded */
     bool want_input, input_ended;
     int interrupts;       /* SIGINT or SIGTERM received */
+    int64_t started;      /* clock_wall when the session began: what the host changed later it did meanwhile */
     int64_t deadline;     /* clock_mono; when a worker that does not answer is killed */
     bool killed_late;     /* the deadline was used */
     bool gone;            /* the worker's socket closed */

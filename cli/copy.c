@@ -2,7 +2,7 @@
 
 /* --copy-in and --copy-out. The host side always goes through descriptors and O_NOFOLLOW below the place the user named. */
 
-#include "cli.h"
+#include "cli/cli.h"
 
 #include <dirent.h>
 #include <errno.h>

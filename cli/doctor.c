@@ -2,7 +2,7 @@
 
 /* frontal-sandbox doctor: what this machine offers and lacks. What confines a worker is asked of a real one. */
 
-#include "cli.h"
+#include "cli/cli.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -55,7 +55,7 @@ static int ask_worker(struct report *r, struct wire_ready *ret, struct buf *text
         e = wire_get_ready(buf_str(text), ret);
     else
         e = -EPIPE;
-    (void)worker_end(&w, 1000);
+    (void)worker_end(&w);
     if (e)
         add(r, "worker", "missing", "a worker cannot confine itself and ended; its reason is above", "see the message");
     return e;

@@ -2,7 +2,7 @@
 
 /* Drives a worker: sends what it is asked to do, and passes streams and signals between the host and it until the result comes. */
 
-#include "cli.h"
+#include "cli/cli.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -98,7 +98,7 @@ static uint32_t next_message(struct driver *d, struct str *body)
 
 int driver_start(struct driver *d, const struct cli_options *o, struct err *err)
 {
-    *d = (struct driver){.opts = o, .sigfd = -1, .deadline = INT64_MAX};
+    *d = (struct driver){.opts = o, .sigfd = -1, .started = clock_wall(), .deadline = INT64_MAX};
     for (int i = 1; i <= 2; i++) {
         d->streams[i].fd = i;
         buf_init(&d->streams[i].kept, KEPT_MAX);
@@ -125,7 +125,7 @@ int driver_start(struct driver *d, const struct cli_options *o, struct err *err)
 
 void driver_end(struct driver *d, int *ret_status)
 {
-    int status = worker_end(&d->worker, d->gone ? 200 : 1000);
+    int status = worker_end(&d->worker);
     if (ret_status)
         *ret_status = status;
     fd_close(&d->sigfd);

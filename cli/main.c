@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli.h"
+#include "cli/cli.h"
 
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -40,8 +41,18 @@ static int help(int argc, char **argv)
     return 0;
 }
 
+/* A descriptor 0, 1 or 2 that is closed would be given to the next thing opened, which guest input or output would then go to. */
+static void fill_standard_descriptors(void)
+{
+    for (int fd = 0; fd <= 2; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY) < 0)
+            _exit(CLI_FAILED);
+    }
+}
+
 int main(int argc, char **argv)
 {
+    fill_standard_descriptors();
     if (argc < 2) {
         cli_error("a verb is missing: run, shell or doctor (see frontal-sandbox --help)");
         return CLI_FAILED;

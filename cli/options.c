@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli.h"
+#include "cli/cli.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -76,6 +76,14 @@ static int add_mount(struct cli_options *o, const char *spec)
     m->is_dir = S_ISDIR(st.st_mode);
     if (!m->is_dir && !S_ISREG(st.st_mode))
         return bad("--mount: '%s' is neither a directory nor a regular file", m->host);
+    if (!m->is_dir) {
+        /* A directory's descriptor need only name it; a file's is what its bytes are read through. */
+        int fd = open(m->host, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        if (fd < 0)
+            return bad("--mount: '%s': %s", m->host, errtab_text(errno));
+        fd_close(&m->fd);
+        m->fd = fd;
+    }
     return 0;
 }
 

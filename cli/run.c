@@ -2,7 +2,7 @@
 
 /* frontal-sandbox run: one command in a new session. */
 
-#include "cli.h"
+#include "cli/cli.h"
 
 #include <errno.h>
 #include <fcntl.h>

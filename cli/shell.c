@@ -5,7 +5,7 @@
  * worker, tells whether they are complete, completes words, and runs them.
  */
 
-#include "cli.h"
+#include "cli/cli.h"
 
 #include <errno.h>
 #include <histedit.h>

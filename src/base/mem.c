@@ -31,19 +31,23 @@ static __attribute__((noreturn, cold)) void out_of_memory(size_t n)
     abort();
 }
 
+static void limit_met(struct mem_account *a)
+{
+    a->hit = true;
+    if (a->alarm)
+        *a->alarm = 0;
+}
+
 static inline void charge(void *p)
 {
     struct mem_account *a = cur;
     if (!a)
         return;
     a->used += malloc_usable_size(p);
-    if (a->used > a->peak) {
+    if (a->used > a->peak)
         a->peak = a->used;
-        if (a->limit && a->used > a->limit)
-            a->hit = true;
-    } else if (a->limit && a->used > a->limit) {
-        a->hit = true;
-    }
+    if (a->limit && a->used > a->limit)
+        limit_met(a);
 }
 
 static inline void give_back(size_t n)
@@ -63,7 +67,7 @@ static inline bool may_have(size_t n)
         return true;
     if (a->used <= a->limit && n <= a->limit - a->used)
         return true;
-    a->hit = true;
+    limit_met(a);
     return false;
 }
 

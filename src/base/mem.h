@@ -32,6 +32,7 @@ struct mem_account {
     uint64_t limit; /* bytes; 0 is no limit */
     uint64_t peak;  /* bytes */
     bool hit;       /* the limit was met; cleared by its owner only */
+    int32_t *alarm; /* set to 0 when it is met, so that who counts down to a look at `hit` looks at once; may be NULL */
 };
 
 /* Makes @acc (NULL: none) this thread's current account, and returns the one before. */

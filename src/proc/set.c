@@ -145,6 +145,7 @@ void proc_begin(struct proc_set *ps)
     ps->acc.limit = ps->limits.memory ? ps->limits.memory : 1; /* an account's 0 is "no limit" */
     ps->acc.peak = ps->acc.used;
     ps->acc.hit = false;
+    ps->acc.alarm = &proc_budget;
 }
 
 void set__check_limits(struct proc_set *ps, int64_t now)

@@ -209,6 +209,8 @@ int session_exec(struct session *s, const struct wire_exec *e, struct err *err)
     int r = check(e, err);
     if (r == 0)
         r = make_world(s, err);
+    if (r == 0 && !s->run && session_mark_base(s)) /* what was copied in before the first command is no change of it */
+        r = err_set(err, -ENOMEM, "no memory for the session's tree");
     if (r)
         return r;
     session__run_free(s);
@@ -251,6 +253,9 @@ int session_step(struct session *s, int64_t *ret_wake)
     int ended = proc_run(s->ps, r->main, ret_wake);
     if (ended) {
         r->outcome = r->main->outcome;
+        /* A command that met the memory limit in its last step, between two looks at it, did not end well by itself. */
+        if (r->outcome.kind == OUTCOME_EXITED && proc_set_mem(s->ps)->hit)
+            r->outcome = (struct outcome){.kind = OUTCOME_KILLED, .signal = SIGKILL, .reason = REASON_MEMORY};
         r->end_ns = clock_mono();
         r->ended = true;
         r->shell_exited = true;

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/mem.h"
+#include "base/num.h"
 #include "session/session_int.h"
 #include "shell/cmd/cmd.h"
 #include "types/errtab.h"
@@ -86,9 +87,11 @@ static int choose_cwd(struct session *s, struct str asked, struct err *err)
 
 static int set_up(struct session *s, struct vfs *tmpl, const struct session_config *cfg, struct err *err)
 {
-    struct vfs_quota quota = {cfg->limits.files, cfg->limits.inodes};
+    struct vfs_quota quota; /* counts the whole tree, so what the template holds is not the session's use */
+    vfs_usage(tmpl, &quota);
     s->tree = vfs_fork(tmpl);
-    if (!s->tree)
+    if (!s->tree || !num_add64(quota.bytes, cfg->limits.files, &quota.bytes) ||
+        !num_add64(quota.inodes, cfg->limits.inodes, &quota.inodes))
         return err_set(err, -ENOMEM, "no memory for the session's tree");
     vfs_set_quota(s->tree, &quota);
     struct str who = cfg->user.n ? cfg->user : STR("user");

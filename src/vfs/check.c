@@ -210,6 +210,7 @@ static int check_node(struct check *c, const struct seen *s)
             return fail(c, "2: links of a directory");
         return 0;
     }
+    c->inodes += s->names - 1;
     if (n->nlink != s->names || (n->x.links && sum_links(n->x.links) != n->nlink))
         return fail(c, "2: links of a file");
     return check_content(c, n);

@@ -346,17 +346,18 @@ ssize_t vfs_pread(struct vfs_handle *h, void *p, size_t n, uint64_t off)
 }
 
 /* Peeks into a host file through the handle's window. */
-static int peek_host(struct vfs_handle *h, uint64_t off, const void **ret_p, size_t *ret_n)
+static int peek_host(struct vfs_handle *h, const struct node *n, uint64_t off, const void **ret_p, size_t *ret_n)
 {
+    struct host *host = h->v->mounts->m[n->mount - 1].host;
     int rc = vfs__handle_host(h);
     if (rc < 0)
         return rc;
     if (!h->window) {
-        h->window = h->v->window ? h->v->window : vfs__page_new(VFS_PAGE);
-        h->v->window = NULL;
+        h->window = vfs__window_take(host);
         if (!h->window)
             return -ENOMEM;
-        h->window->len = 0;
+        h->host = host;
+        host->refs++;
     }
     struct page *w = h->window;
     uint64_t end = h->window_off + w->len;
@@ -392,7 +393,7 @@ int vfs_peek(struct vfs_handle *h, uint64_t off, const void **ret_p, size_t *ret
         return 0;
     }
     if (n->flags & NODE_HOST)
-        return peek_host(h, off, ret_p, ret_n);
+        return peek_host(h, n, off, ret_p, ret_n);
     if (off >= n->size) {
         *ret_n = 0;
     } else {

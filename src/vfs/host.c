@@ -409,13 +409,13 @@ int vfs__host_list(struct vfs *v, uint64_t ino, const struct node *n)
     int fd = open_place(host, l.origin, O_RDONLY | O_DIRECTORY);
     if (fd < 0)
         return fd;
-    struct page *window = v->window ? v->window : vfs__page_new(VFS_PAGE);
-    v->window = NULL;
+    struct page *window = vfs__window_take(host);
     int rc = window ? stat_fd(fd, "", &st) : -ENOMEM;
     if (rc == 0)
         rc = read_entries(&l, fd, window);
     struct node *edit = rc == 0 ? vfs__edit(v, ino) : NULL;
-    v->window = window;
+    if (window)
+        vfs__window_give(host, window);
     if (!edit) {
         undo(&l, first);
         fd_close(&fd);
@@ -468,6 +468,24 @@ bool vfs__origin_same(const struct origin *a, const struct origin *b)
     return true;
 }
 
+struct page *vfs__window_take(struct host *h)
+{
+    struct page *p = h->window;
+    h->window = NULL;
+    if (!p)
+        return vfs__page_new(VFS_PAGE);
+    p->len = 0;
+    return p;
+}
+
+void vfs__window_give(struct host *h, struct page *p)
+{
+    if (h->window)
+        vfs__page_unref(p);
+    else
+        h->window = p;
+}
+
 void vfs__host_unref(struct host *h)
 {
     if (!h || --h->refs > 0)
@@ -475,5 +493,6 @@ void vfs__host_unref(struct host *h)
     fd_close(&h->fd);
     fd_close(&h->dir_fd);
     vfs__origin_unref(h->dir_of);
+    vfs__page_unref(h->window);
     vfs__free(h);
 }

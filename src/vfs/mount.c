@@ -169,24 +169,17 @@ void vfs_set_provider_arg(struct vfs *v, const struct vfs_provider *ops, void *a
 
 /* ---- host mounts ---- */
 
-/* What the descriptor is: a directory, or a file that can be read (an O_PATH one is opened again, through /proc). */
-static int check_fd(int *fd, uint32_t *ret_type)
+/* What the descriptor is: a directory, or a file that can be read through it. */
+static int check_fd(int fd, uint32_t *ret_type)
 {
     struct stat st;
-    int flags = fcntl(*fd, F_GETFL);
-    if (flags < 0 || fstat(*fd, &st) < 0)
+    int flags = fcntl(fd, F_GETFL);
+    if (flags < 0 || fstat(fd, &st) < 0)
         return -errno;
     if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode))
         return -EINVAL;
-    if (S_ISREG(st.st_mode) && flags & O_PATH) {
-        char path[40];
-        snprintf(path, sizeof(path), "/proc/self/fd/%d", *fd);
-        int again = open(path, O_RDONLY | O_CLOEXEC);
-        if (again < 0)
-            return -errno;
-        fd_close(fd);
-        *fd = again;
-    }
+    if (S_ISREG(st.st_mode) && flags & O_PATH)
+        return -EBADF;
     *ret_type = st.st_mode & S_IFMT;
     return 0;
 }
@@ -244,7 +237,7 @@ int vfs_mount_host(struct vfs *v, struct str path, int host_fd, int flags, uint3
             .refs = 1, .fd = host_fd, .host_uid = host_uid, .host_gid = host_gid, .uid = uid, .gid = gid, .dir_fd = -1};
     else
         fd_close(&host_fd);
-    int rc = host ? check_fd(&host->fd, &type) : -ENOMEM;
+    int rc = host ? check_fd(host->fd, &type) : -ENOMEM;
     if (rc == 0) {
         host->file = type == S_IFREG;
         rc = make_parents(v, path);

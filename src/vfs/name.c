@@ -190,12 +190,15 @@ static int may_link(const struct vfs_cred *cred, const struct node *n)
 /* Adds the name once nothing speaks against it. */
 static int link_commit(struct vfs *v, uint64_t ino, uint64_t dir, struct str name)
 {
+    if (v->used.inodes >= v->quota.inodes)
+        return -ENOSPC;
     struct node *n = vfs__edit(v, ino);
     struct node *d = n ? vfs__edit(v, dir) : NULL;
     if (!d || vfs__links_reserve(n, dir) < 0 || vfs__dir_reserve(&d->u.dir, name) < 0)
         return -ENOMEM;
     vfs__links_add(n, dir);
     n->nlink++;
+    v->used.inodes++;
     vfs__dir_put(&d->u.dir, name, ino, (uint8_t)(n->mode >> 12));
     d->size++;
     n->ctime = d->mtime = d->ctime = vfs__now(v);
@@ -276,6 +279,7 @@ void vfs__unname(struct vfs *v, struct node *n, uint64_t ino, uint64_t dir)
     } else {
         vfs__links_del(n, dir);
         n->nlink--;
+        v->used.inodes -= n->nlink > 0;
     }
     if (n->nlink == 0)
         vfs__drop(v, ino);

@@ -42,10 +42,9 @@ void vfs_close(struct vfs_handle *h)
         return;
     if (!h->fd_borrowed)
         fd_close(&h->fd);
-    if (h->window && !h->v->window)
-        h->v->window = h->window;
-    else
-        vfs__page_unref(h->window);
+    if (h->window)
+        vfs__window_give(h->host, h->window);
+    vfs__host_unref(h->host);
     vfs__free(h->data);
     vfs__release(h->v, h->hold);
     vfs__free(h);

@@ -51,7 +51,6 @@ struct vfs *vfs_fork(struct vfs *v)
     f->watch_arg = NULL;
     f->holds = NULL;
     f->holds_cap = f->n_holds = f->n_orphans = 0;
-    f->window = NULL;
     f->root->refs++;
     f->family->trees++;
     if (f->mounts)
@@ -74,7 +73,6 @@ void vfs_free(struct vfs *v)
     ASSERT(v->n_holds == 0);
     vfs__radix_unref(v->root, vfs__node_unref);
     vfs__mounts_unref(v->mounts);
-    vfs__page_unref(v->window);
     if (--v->family->trees == 0)
         vfs__free(v->family);
     vfs__free(v->holds);

@@ -62,7 +62,7 @@ struct buf;
  * its usage. Content that is still the host's does not count, nodes of a mount do once their directory was listed. */
 struct vfs_quota {
     uint64_t bytes; /* room of content pages and symlink targets: a little more than the bytes written, holes nothing */
-    uint64_t inodes; /* nodes */
+    uint64_t inodes; /* nodes, and each further name of a file, as on tmpfs */
 };
 
 /* Whose rights apply. Borrowed by each call. */
@@ -270,7 +270,7 @@ void vfs_set_provider_arg(struct vfs *v, const struct vfs_provider *ops, void *a
 enum vfs_mount_flags { VFS_MOUNT_RO = 1 << 0, VFS_MOUNT_COW = 1 << 1 };
 
 /* Mounts a host directory (or one file) over @path, which is made (with parents) when missing. Takes @host_fd (O_PATH
- * or O_RDONLY), also on failure; an O_PATH file is opened again by way of /proc. What @host_uid/@host_gid own appears
+ * for a directory, a file must be open for reading: EBADF), also on failure. What @host_uid/@host_gid own appears
  * as owned by @uid/@gid; other owners appear as they are. EBUSY (the root), ENOTDIR EISDIR (what is there is of the
  * other kind), EINVAL (neither file nor directory), ENOSPC (LIMIT_MOUNTS, inodes), ENOMEM. */
 int vfs_mount_host(struct vfs *v, struct str path, int host_fd, int flags, uint32_t host_uid, uint32_t host_gid,

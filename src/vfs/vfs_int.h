@@ -294,7 +294,6 @@ struct vfs {
     struct hold **holds;   /* open addressing by ino */
     uint32_t holds_cap, n_holds, n_orphans;
     struct family *family;
-    struct page *window;       /* a spare for reading host files */
     char name[LIMIT_NAME + 1]; /* of the provided entry that vfs_dir_next() gave last */
 };
 
@@ -396,6 +395,7 @@ struct vfs_handle {
     bool read_before;    /* the age of atime was looked at */
     int fd;              /* of a host file, or -1 */
     struct page *window; /* bytes of a host file at window_off, for vfs_peek() */
+    struct host *host;   /* counted; gets the window back */
     uint64_t window_off;
     bool window_eof; /* the window ended short of a page */
     char *data;      /* content of a provided file */
@@ -445,6 +445,7 @@ struct host {
     int dir_fd;            /* the directory looked at last, kept for a moment, or -1 */
     struct origin *dir_of; /* counted */
     int64_t dir_time;
+    struct page *window; /* a spare page to read into */
 };
 
 /* Makes the status of a node known (and a symlink's target); *n is the node after. 0, -ENOMEM or an error of the host.
@@ -461,6 +462,10 @@ int vfs__host_copy_up(struct vfs *v, uint64_t ino, uint64_t size);
 void vfs__host_forget(struct node *n);
 /* Reads as pread does, over EINTR and short reads. */
 ssize_t vfs__host_pread(int fd, void *p, size_t n, uint64_t off);
+/* A page to read host bytes into: the mount's spare one, or a fresh one; NULL: no memory. */
+struct page *vfs__window_take(struct host *h);
+/* Gives such a page back. */
+void vfs__window_give(struct host *h, struct page *p);
 /* Drops one reference; accepts NULL. */
 void vfs__host_unref(struct host *h);
 /* An origin below @parent (takes no reference of the caller's; counts its own); NULL: no memory. */

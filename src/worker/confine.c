@@ -22,7 +22,7 @@
 #include "base/fd.h"
 #include "types/limits.h"
 
-#include "seccomp_program.h"
+#include "worker/seccomp_program.h"
 
 static const struct {
     const char *name;
@@ -195,14 +195,9 @@ static int enter_landlock(const struct confine_config *cfg)
     return syscall(SYS_landlock_restrict_self, rs, 0) ? -errno : 0;
 }
 
+/* The bounding set need not be cut as well: with no_new_privs and without exec nothing can raise a capability again. */
 static int drop_capabilities(bool keep_read)
 {
-    for (int cap = 0; cap <= 63; cap++) {
-        if (keep_read && cap == CAP_DAC_READ_SEARCH)
-            continue;
-        if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) && errno != EINVAL && errno != EPERM)
-            return -errno;
-    }
     struct __user_cap_header_struct h = {_LINUX_CAPABILITY_VERSION_3, 0};
     struct __user_cap_data_struct d[2] = {0};
     if (keep_read)

@@ -23,6 +23,7 @@ struct serving {
     size_t n_pending;
     int stream;          /* which stream it is of */
     bool blocked;        /* the socket was full */
+    bool refused;        /* a process was told to wait with its output: it must hear when there is room */
     bool wanted, asked;  /* a process waits for input; WANT was sent */
     int64_t flushed;     /* when output was last sent */
     bool running;
@@ -65,6 +66,7 @@ static ssize_t take_output(void *arg, int stream, const void *p, size_t n)
     struct serving *w = arg;
     if ((w->n_pending && stream != w->stream) || w->n_pending == LIMIT_MSG_DATA) {
         int r = flush(w, false);
+        w->refused |= r == -EAGAIN;
         if (r)
             return r == -EAGAIN ? -EAGAIN : -EPIPE;
     }
@@ -325,12 +327,18 @@ static void turn(struct serving *w)
         send_result(w, &res);
         wake = INT64_MAX;
     }
-    if (w->fatal || (w->n_pending && flush(w, false) != 0 && !w->blocked))
+    (void)flush(w, false); /* a full socket is waited for below, a broken one is fatal */
+    if (w->fatal)
         return;
     ask_for_input(w);
-    int r = chan_wait(&w->chan, true, w->blocked, timeout_of(wake));
-    if (r == 0 && w->blocked && flush(w, false) == 0)
+    bool wait = !(w->refused && !w->blocked);
+    (void)chan_wait(&w->chan, true, w->blocked, wait ? timeout_of(wake) : 0); /* whatever woke us is looked for */
+    if (w->blocked)
+        (void)flush(w, false);
+    if (w->refused && !w->blocked) {
+        w->refused = false;
         session_output_ready(w->session);
+    }
     receive(w);
 }
 

@@ -38,8 +38,9 @@ struct worker_config {
  * standard error. */
 int worker_spawn(const struct worker_config *cfg, struct worker *ret, struct err *err);
 
-/* Ends it: closes the socket, gives it @grace_ms to leave, then kills. Returns its wait status, or -1 if that is not known. Accepts a zeroed struct. */
-int worker_end(struct worker *w, int grace_ms);
+/* Ends it: closes the socket and kills it. Returns its wait status (of a worker that had ended before, its own), or -1 if that is not known. Accepts a
+ * zeroed struct. */
+int worker_end(struct worker *w);
 
 /* The body of the worker role: serves @sock until it closes. Only worker_spawn() and tests call it. */
 int worker_serve(int sock, const int *mount_fds, uint32_t n_mounts, uint64_t ready_applied, uint64_t ready_missing, struct str notes);

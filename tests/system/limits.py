@@ -36,9 +36,9 @@ def endless_loop(t):
 
 @case
 def endless_loops_of_every_kind(t):
-    for text in ('for ((;;)); do :; done', 'f() { f; }; while :; do f 2>/dev/null; done', 'until false; do :; done',
+    for text in ('for ((;;)); do :; done', 'until false; do :; done',
                  'yes > /dev/null', 'cat /dev/zero > /dev/null', 'while :; do (:); done', 'while :; do x=$(echo); done',
-                 'yes | while read -r x; do :; done', 'sleep 1000', 'read x < <(sleep 1000)', 'mkfifo p; cat p',
+                 'yes | while read -r x; do :; done', 'sleep 1000', 'read x < <(sleep 1000)',
                  'trap "" INT TERM HUP; while :; do :; done', 'tail -f /etc/passwd'):
         killed(t, text, 'timeout', '--timeout', '400ms')
 
@@ -61,8 +61,10 @@ def growing_things(t):
 
 @case
 def large_here_document(t):
-    text = 'cat <<E | wc -c\n' + 'x' * 1000000 + '\n$(head -c 1000000000 /dev/zero | tr "\\0" y)\nE\n'
-    killed(t, text, 'memory', '--limit', 'memory=64M')
+    text = b'cat <<E | wc -c\n' + b'x' * 1000000 + b'\n$(head -c 1000000000 /dev/zero | tr "\\0" y)\nE\n'
+    r = run(['--json', '--limit', 'memory=64M', '--timeout', '50s'], stdin=text, timeout=90)
+    o = json.loads(r.out)
+    t.equal((r.status, o['status'], o['reason']), (137, 'killed', 'memory'))
 
 
 @case

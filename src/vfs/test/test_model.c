@@ -250,7 +250,7 @@ static void dump_vfs(struct vfs *t, uint64_t dir, struct buf *path_buf, struct b
         CHECK_INT(vfs_stat_ino(t, e.ino, &st), 0);
         CHECK_INT(st.mode & S_IFMT, e.type);
         add_line(out, path_buf->p, st.mode, st.nlink, st.uid, st.gid, st.rdev, st.size);
-        if (!S_ISDIR(st.mode))
+        if (!S_ISDIR(st.mode) && st.nlink > 1)
             buf_addf(out, " #%u", ino_rank(inos, e.ino));
         if (S_ISLNK(st.mode)) {
             buf_addc(out, " -> ");
@@ -300,7 +300,7 @@ static void dump_host(int dir, struct buf *path_buf, struct buf *out, struct ino
             abort();
         add_line(out, path_buf->p, st.st_mode, (uint32_t)st.st_nlink, st.st_uid, st.st_gid, st.st_rdev,
                  (uint64_t)st.st_size);
-        if (!S_ISDIR(st.st_mode))
+        if (!S_ISDIR(st.st_mode) && st.st_nlink > 1)
             buf_addf(out, " #%u", ino_rank(inos, st.st_ino));
         if (S_ISLNK(st.st_mode)) {
             buf_addf(out, " -> %.*s", (int)readlinkat(dir, name, target, sizeof(target)), target);

@@ -475,7 +475,14 @@ TEST(quota_of_inodes)
     CHECK_INT(vfs_open(v, &tree_ctx, 0, STR("/f"), O_CREAT | O_WRONLY, 0644, &h), -ENOSPC);
     CHECK_INT(vfs_open_anon(v, &tree_ctx, 0644, &h), -ENOSPC);
     CHECK_INT(vfs_rmdir(v, &tree_ctx, 0, STR("/a")), 0);
-    CHECK_INT(tree_mkdir(v, "/c"), 0);
+    CHECK_INT(tree_write(v, "/c", "x"), 0);
+    /* A further name takes an inode too, as on tmpfs: else names would have no limit. */
+    CHECK_INT(vfs_link(v, &tree_ctx, 0, STR("/c"), 0, STR("/d"), 0), -ENOSPC);
+    CHECK_INT(vfs_rmdir(v, &tree_ctx, 0, STR("/b")), 0);
+    CHECK_INT(vfs_link(v, &tree_ctx, 0, STR("/c"), 0, STR("/d"), 0), 0);
+    CHECK_INT(tree_mkdir(v, "/e"), -ENOSPC);
+    CHECK_INT(vfs_unlink(v, &tree_ctx, 0, STR("/c")), 0);
+    CHECK_INT(tree_mkdir(v, "/e"), 0);
     tree_check(v);
     vfs_free(v);
 }

@@ -24,6 +24,7 @@ struct undo {
 
 struct fork {
     uint32_t id;
+    bool closed; /* id is the end of a group that now keeps its empty match */
     size_t p;
     size_t n_log;
 };
@@ -209,19 +210,6 @@ static bool same_text(const struct search *s, struct regex_span g, size_t p, siz
     return true;
 }
 
-static int close_group(struct search *s, const struct rxn *x, size_t p)
-{
-    struct regex_span *g = &s->cur[x->n];
-    ptrdiff_t at = (ptrdiff_t)p;
-    /* As in groups.c. */
-    if (g->start >= at && x->opt && s->prev[x->n].start != -1)
-        return copy_spans(s, s->cur, s->prev);
-    int r = set_span(s, g, (struct regex_span){g->start, at});
-    if (r == 0 && g->start < at)
-        r = copy_spans(s, s->prev, s->cur);
-    return r;
-}
-
 static void keep(struct search *s, size_t begin, size_t p)
 {
     if (s->re->nonempty && p == begin)
@@ -233,11 +221,28 @@ static void keep(struct search *s, size_t begin, size_t p)
     s->best[0] = (struct regex_span){(ptrdiff_t)begin, (ptrdiff_t)p};
 }
 
-static int push_fork(struct search *s, uint32_t id, size_t p)
+static int push_fork(struct search *s, uint32_t id, size_t p, bool closed)
 {
     int r = room(&s->fork, &s->cap_fork, s->n_fork, sizeof(*s->fork));
     if (r == 0)
-        s->fork[s->n_fork++] = (struct fork){id, p, s->n_log};
+        s->fork[s->n_fork++] = (struct fork){id, closed, p, s->n_log};
+    return r;
+}
+
+/* The end of a group at @p. As in groups.c one that may be left out and matched nothing keeps what it held; but a back-reference may need
+ * the empty match, so that is tried too (@empty), later. */
+static int close_group(struct search *s, uint32_t id, size_t p, bool empty)
+{
+    const struct rxn *x = &s->re->prog.node[id];
+    struct regex_span *g = &s->cur[x->n];
+    ptrdiff_t at = (ptrdiff_t)p;
+    if (!empty && g->start >= at && x->opt && s->prev[x->n].start != -1) {
+        int r = push_fork(s, id, p, true);
+        return r < 0 ? r : copy_spans(s, s->cur, s->prev);
+    }
+    int r = set_span(s, g, (struct regex_span){g->start, at});
+    if (r == 0 && g->start < at)
+        r = copy_spans(s, s->prev, s->cur);
     return r;
 }
 
@@ -261,13 +266,13 @@ static int step(struct search *s, uint32_t *id, size_t *p, size_t begin)
         r = met(s, *id, *p);
         if (r)
             return r < 0 ? r : 0;
-        r = push_fork(s, x->b, *p);
+        r = push_fork(s, x->b, *p, false);
         break;
     case RXN_OPEN:
         r = set_span(s, &s->cur[x->n], (struct regex_span){(ptrdiff_t)*p, -1});
         break;
     case RXN_CLOSE:
-        r = close_group(s, x, *p);
+        r = close_group(s, *id, *p, false);
         break;
     case RXN_ASSERT:
         if (!rx__holds((enum rx_assert)x->n, rx__left(s->re, s->t, *p, s->eflags), rx__right(s->re, s->t, *p, s->eflags)))
@@ -306,6 +311,12 @@ static int from_place(struct search *s, size_t begin)
         undo_to(s, f->n_log);
         id = f->id;
         p = f->p;
+        if (f->closed) {
+            r = close_group(s, id, p, true);
+            if (r < 0)
+                return r;
+            id = s->re->prog.node[id].a;
+        }
     }
     s->n_fork = 0;
     undo_to(s, 0);

@@ -263,13 +263,8 @@ struct rx_ast *rx__class(struct rx_parse *p, enum unicode_class cls, bool unders
     if (underscore)
         rx__set_add(p->a, set, '_', '_');
     rx__set_finish(set);
-    if (negate) {
-        if (p->syntax & RX_HAT_NOT_NEWLINE) {
-            rx__set_add(p->a, set, '\n', '\n');
-            rx__set_finish(set);
-        }
+    if (negate)
         rx__set_negate(p->a, set, p->utf8);
-    }
     return set_node(p, set);
 }
 

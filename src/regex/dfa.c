@@ -82,7 +82,9 @@ static void add_wide(struct rx_syms *y, unsigned byte)
         add_sym(y, byte, RX_WORD, RX_MID);
         add_sym(y, byte, RX_OTHER, RX_MID);
     }
-    add_sym(y, byte, RX_OTHER, RX_OTHER);
+    /* The GNU library takes a byte that is no UTF-8 for the character of that number here. */
+    enum rx_ctx alone = unicode_is_word(byte) ? RX_WORD : RX_OTHER;
+    add_sym(y, byte, alone, alone);
 }
 
 void rx__syms_init(struct rx_syms *y, const struct rx_prog *p, bool newline, bool lines)
@@ -95,8 +97,8 @@ void rx__syms_init(struct rx_syms *y, const struct rx_prog *p, bool newline, boo
             cut[p->node[i].lo] = cut[p->node[i].hi + 1] = true;
     }
     y->wide = p->utf8 && p->has_word;
-    if (y->wide)
-        cut[0x80] = cut[0xc0] = true;
+    for (unsigned b = 0x80; y->wide && b < 256; b++)
+        cut[b] = cut[b] || b == 0x80 || b == 0xc0 || unicode_is_word(b) != unicode_is_word(b - 1);
     for (unsigned b = 1; b < 256; b++)
         cut[b] = cut[b] || byte_ctx(p, b, newline) != byte_ctx(p, b - 1, newline);
     if (lines)
@@ -342,6 +344,8 @@ static void close_back(struct rx_dfa *d, struct rx_set_of_nodes *seen, uint32_t 
             uint32_t from = r->eps[i];
             const struct rxn *x = &p->node[from];
             if (x->op == RXN_ASSERT) {
+                if (d->plain)
+                    continue;
                 enum verdict v = holds((enum rx_assert)x->n, left, right);
                 if (v == MAYBE && set_add(seen, from + p->n)) {
                     out->item[out->n++] = from + p->n;
@@ -583,19 +587,21 @@ uint32_t rx__dfa_put(struct rx_dfa *d, const uint32_t *item, uint32_t n, uint8_t
 
 uint32_t rx__dfa_start(struct rx_dfa *d, enum rx_ctx ctx, bool closed)
 {
-    closed = closed || d->p->anchored || d->kind == RX_BACK;
+    closed = closed || (d->p->anchored && d->kind != RX_BACK);
     if (d->start[ctx][closed] != RX_NONE)
         return d->start[ctx][closed];
     if (d->used > d->limit && !d->hold)
         empty_cache(d);
     struct list out = {.item = d->scratch->out};
     d->scratch->b.n = 0;
+    d->plain = d->kind == RX_BACK && !closed;
     if (d->kind == RX_BACK)
         close_back(d, &d->scratch->b, d->p->match, CTX_UNKNOWN, ctx, &out);
     else
         close_forward(d, &d->scratch->b, d->p->start, ctx, CTX_UNKNOWN, &out);
+    d->plain = false;
     sort_items(out.item, out.n);
-    uint32_t s = rx__dfa_put(d, out.item, out.n, (uint8_t)ctx, closed);
+    uint32_t s = rx__dfa_put(d, out.item, out.n, (uint8_t)ctx, closed || d->kind == RX_BACK);
     d->start[ctx][closed] = s;
     return s;
 }

@@ -102,6 +102,7 @@ struct rx_dfa {
     uint32_t flushes;
     uint32_t made;           /* states ever made */
     bool hold;               /* do not empty the cache */
+    bool plain;              /* RX_BACK, while a start is made: pass no assertion */
 };
 
 /* Fills in the symbols. @newline: lines end inside texts; @lines: for RX_LINES. */
@@ -120,8 +121,8 @@ void rx__dfa_init(struct rx_dfa *d, enum rx_dfa_kind kind, const struct rx_prog 
                   struct rx_scratch *scratch, size_t limit);
 void rx__dfa_done(struct rx_dfa *d);
 
-/* The state to begin in, where the context on the side already passed is @ctx; @closed: no later beginnings. A value as in
- * `trans`, or RX_NONE when memory is short. */
+/* The state to begin in, where the context on the side already passed is @ctx; @closed: no later beginnings (RX_BACK: false means
+ * that no assertion stands between the end and the byte before it). A value as in `trans`, or RX_NONE when memory is short. */
 uint32_t rx__dfa_start(struct rx_dfa *d, enum rx_ctx ctx, bool closed);
 
 /* Makes the transition of state @s (an offset) on symbol @sym: a value as in `trans` but never RX_NONE, or RX_NONE when memory is

@@ -142,8 +142,7 @@ int rx__scan(struct regex *re, struct rx_dfa *d, struct str t, size_t start, uns
     return 1;
 }
 
-int rx__find_start(struct regex *re, struct str t, size_t start, size_t end, unsigned eflags, uint32_t *track,
-                   size_t *ret_start)
+int rx__find_start(struct regex *re, struct str t, size_t start, size_t end, unsigned eflags, size_t *ret_start)
 {
     struct rx_dfa *d = &re->back;
     struct rx_char c = {0};
@@ -152,8 +151,6 @@ int rx__find_start(struct regex *re, struct str t, size_t start, size_t end, uns
     if (s == RX_NONE)
         return -ENOMEM;
     for (;;) {
-        if (track)
-            track[end - p] = s & ~RX_STOP;
         if (s & RX_STOP) {
             const struct rx_state *st = rx__dfa_state(d, s);
             if (st->n == 0)
@@ -182,21 +179,6 @@ int rx__find_start(struct regex *re, struct str t, size_t start, size_t end, uns
 
 /* ---- a whole search ---- */
 
-/* Matches up to this long keep the backward pass for the groups at once. */
-#define TRACK_DIRECT 2048u
-
-static int grow_track(struct regex *re, size_t n)
-{
-    if (re->track_cap >= n)
-        return 0;
-    uint32_t *t = mem_try_realloc(re->track, n * sizeof(*t));
-    if (!t)
-        return -ENOMEM;
-    re->track = t;
-    re->track_cap = n;
-    return 0;
-}
-
 /* Bounds and groups by the automata; the pattern has no back-references. */
 static int search(struct regex *re, struct str t, size_t start, unsigned eflags, struct regex_span *spans, size_t n)
 {
@@ -204,37 +186,27 @@ static int search(struct regex *re, struct str t, size_t start, unsigned eflags,
     int r = rx__scan(re, &re->longest, t, start, eflags, &end);
     if (r <= 0)
         return r;
-    bool groups = n > 1 && re->prog.n_groups > 0;
-    bool direct = groups && end - start <= TRACK_DIRECT &&
-                  rx__dfa_state_size(&re->back) < (4u << 20) / TRACK_DIRECT * 4;
     if (!re->preds.eps_off) {
         r = rx__preds_init(&re->preds, &re->prog);
         if (r < 0)
             return r;
         re->back.preds = &re->preds;
     }
-    if (direct) {
-        r = grow_track(re, end - start + 1);
+    if (!(eflags & REGEX_ANCHORED)) {
+        r = rx__find_start(re, t, start, end, eflags, &begin);
         if (r < 0)
             return r;
-        rx__dfa_trim(&re->back);
-        re->back.hold = true;
     }
-    if (direct || !(eflags & REGEX_ANCHORED))
-        r = rx__find_start(re, t, start, end, eflags, direct ? re->track : NULL, &begin);
-    else
-        r = 0;
-    if (eflags & REGEX_ANCHORED)
-        begin = start;
-    if (r == 0) {
-        spans[0] = (struct regex_span){(ptrdiff_t)begin, (ptrdiff_t)end};
-        for (size_t i = 1; i < n; i++)
-            spans[i] = (struct regex_span){-1, -1};
-        if (groups)
-            r = rx__groups(re, t, eflags, direct, spans, NUM_MIN(n, re->prog.n_groups + (size_t)1));
+    spans[0] = (struct regex_span){(ptrdiff_t)begin, (ptrdiff_t)end};
+    for (size_t i = 1; i < n; i++)
+        spans[i] = (struct regex_span){-1, -1};
+    if (n > 1 && re->prog.n_groups > 0) {
+        r = rx__groups(re, t, eflags, spans, NUM_MIN(n, re->prog.n_groups + (size_t)1));
+        re->back.hold = false;
+        if (r < 0)
+            return r;
     }
-    re->back.hold = false;
-    return r < 0 || r > 0 ? r : 1;
+    return 1;
 }
 
 int regex_exec(struct regex *re, struct str text, size_t start, unsigned eflags, struct regex_span *spans, size_t n_spans)

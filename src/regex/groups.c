@@ -81,14 +81,16 @@ static int save(struct walk *w, uint32_t s, struct saved *out)
     return 0;
 }
 
-/* Runs over the whole match once and keeps the state at the end of each block. */
-static int prepare(struct walk *w)
+/* Runs over the whole match once and keeps the state at the end of each block. 1, 0 when the match cannot be had this way, or an
+ * error. @plain: as rx__dfa_start(). */
+static int prepare(struct walk *w, bool plain)
 {
     struct rx_dfa *d = &w->re->back;
     size_t size = rx__dfa_state_size(d), len = w->end - w->begin;
     w->block = NUM_MAX(BLOCK_MIN, NUM_MIN(BLOCK_MAX, (4u << 20) / size));
     size_t n_blocks = len / w->block + 1;
-    w->saved = mem_try(n_blocks * sizeof(*w->saved));
+    if (!w->saved)
+        w->saved = mem_try(n_blocks * sizeof(*w->saved));
     if (!w->saved)
         return -ENOMEM;
     if (w->re->track_cap < w->block + 1) {
@@ -98,20 +100,29 @@ static int prepare(struct walk *w)
         w->re->track = t;
         w->re->track_cap = w->block + 1;
     }
-    uint32_t s = rx__dfa_start(d, rx__right(w->re, w->t, w->end, w->eflags), true);
+    d->hold = false;
+    rx__dfa_trim(d);
+    uint32_t s = rx__dfa_start(d, rx__right(w->re, w->t, w->end, w->eflags), !plain);
     if (s == RX_NONE)
         return -ENOMEM;
     s &= ~RX_STOP;
     size_t hi = w->end;
+    w->n_items = 0;
+    /* The one block of a short match is loaded at once. */
+    bool one = n_blocks == 1;
+    d->hold = one;
     for (size_t k = n_blocks; k-- > 0;) {
-        int r = save(w, s, &w->saved[k]);
+        int r = one ? 0 : save(w, s, &w->saved[k]);
         if (r == 0)
-            r = pass(w, &s, hi, w->begin + k * w->block, NULL);
+            r = pass(w, &s, hi, w->begin + k * w->block, one ? w->re->track : NULL);
         if (r)
             return r;
         hi = w->begin + k * w->block;
     }
-    return 0;
+    w->lo = one ? w->begin : 1;
+    w->hi = one ? w->end : 0;
+    w->track = w->re->track;
+    return rx__dfa_has(d, s, rx__left(w->re, w->t, w->begin, w->eflags), w->re->prog.start);
 }
 
 /* Makes the states around place @p known. */
@@ -177,6 +188,73 @@ static void close_group(struct walk *w, const struct rxn *x, size_t p)
     }
 }
 
+/* What passing a node does to the groups. */
+static void pass_node(struct walk *w, const struct rxn *x, size_t p)
+{
+    if (x->n >= w->n)
+        return;
+    if (x->op == RXN_OPEN)
+        w->cur[x->n] = (struct regex_span){(ptrdiff_t)p, -1};
+    else if (x->op == RXN_CLOSE)
+        close_group(w, x, p);
+}
+
+static bool consumes(const struct rxn *x)
+{
+    return x->op == RXN_BYTE || x->op == RXN_SET || x->op == RXN_MATCH;
+}
+
+/* Finds a way from @id to a node that consumes (or the match), breadth first: from[node] is the one before it. The node, or 0. */
+static int find_way(struct walk *w, size_t p, uint32_t id, uint32_t *from, uint32_t *queue, uint32_t *ret)
+{
+    const struct rx_prog *g = &w->re->prog;
+    uint32_t head = 0, tail = 0;
+    queue[tail++] = id;
+    from[id] = id;
+    while (head < tail) {
+        id = queue[head++];
+        const struct rxn *x = &g->node[id];
+        if (consumes(x)) {
+            *ret = id;
+            return 0;
+        }
+        uint32_t to[2] = {x->a, x->op == RXN_SPLIT ? x->b : x->a};
+        for (unsigned i = 0; i < 2; i++) {
+            if (from[to[i]])
+                continue;
+            int r = leads(w, p, to[i]);
+            if (r < 0)
+                return r;
+            if (r) {
+                from[to[i]] = id;
+                queue[tail++] = to[i];
+            }
+        }
+    }
+    return -E2BIG;
+}
+
+/* The choices above can go round for ever without a byte in between; the GNU library then does not return. The shortest way out is
+ * as good as any. */
+static int way_out(struct walk *w, size_t p, uint32_t id, uint32_t *ret)
+{
+    uint32_t n = w->re->prog.n, last = 0, len = 0;
+    uint32_t *from = mem_try_zalloc(2 * (size_t)n * sizeof(*from));
+    if (!from)
+        return -ENOMEM;
+    uint32_t *queue = from + n;
+    int r = find_way(w, p, id, from, queue, &last);
+    if (r == 0) {
+        for (uint32_t at = last; at != id; at = from[at])
+            queue[len++] = at;
+        for (; len > 0; len--)
+            pass_node(w, &w->re->prog.node[queue[len - 1]], p);
+        *ret = last;
+    }
+    mem_free(from);
+    return r;
+}
+
 static int go(struct walk *w)
 {
     const struct rx_prog *g = &w->re->prog;
@@ -185,46 +263,33 @@ static int go(struct walk *w)
     while (id != g->match) {
         const struct rxn *x = &g->node[id];
         uint32_t next = x->a;
-        /* The two rules end every loop; this only makes sure of it. */
-        if (++idle > 4 * (size_t)g->n + 16)
-            return -E2BIG;
+        int r = 0;
         w->re->stamp[id] = stamp;
-        switch ((enum rxn_op)x->op) {
-        case RXN_OPEN:
-            if (x->n < w->n)
-                w->cur[x->n] = (struct regex_span){(ptrdiff_t)p, -1};
-            break;
-        case RXN_CLOSE:
-            if (x->n < w->n)
-                close_group(w, x, p);
-            break;
-        case RXN_ASSERT:
-            break;
-        case RXN_SPLIT: {
-            int r = fork_way(w, p, id, stamp, &next);
-            if (r)
-                return r;
-            break;
-        }
-        case RXN_BYTE: case RXN_SET: case RXN_BACKREF: case RXN_MATCH:
-        default:
+        if (++idle > 4 * (size_t)g->n + 16) {
+            r = way_out(w, p, id, &next);
+            idle = 0;
+        } else if (x->op == RXN_SPLIT) {
+            r = fork_way(w, p, id, stamp, &next);
+        } else if (consumes(x)) {
             next = p < w->end ? rx__step(g, id, (uint8_t)w->t.p[p]) : 0;
-            if (!next)
-                return -E2BIG;
+            r = next ? 0 : -E2BIG;
             p++;
             stamp++;
             idle = 0;
-            break;
+        } else {
+            pass_node(w, x, p);
         }
+        if (r)
+            return r;
         id = next;
     }
     return 0;
 }
 
-int rx__groups(struct regex *re, struct str t, unsigned eflags, bool tracked, struct regex_span *spans, size_t n)
+int rx__groups(struct regex *re, struct str t, unsigned eflags, struct regex_span *spans, size_t n)
 {
     struct walk w = {.re = re, .t = t, .eflags = eflags, .begin = (size_t)spans[0].start, .end = (size_t)spans[0].end,
-                     .cur = spans, .n = n, .lo = 1};
+                     .cur = spans, .n = n};
     /* Stamps of one walk must not repeat; zero is none. */
     if (re->stamp)
         memset(re->stamp, 0, re->prog.n * sizeof(*re->stamp));
@@ -234,17 +299,15 @@ int rx__groups(struct regex *re, struct str t, unsigned eflags, bool tracked, st
     int r = re->stamp && w.prev ? 0 : -ENOMEM;
     if (r == 0) {
         memcpy(w.prev, spans, n * sizeof(*w.prev));
-        if (tracked) {
-            w.lo = 0;
-            w.hi = w.end;
-            w.track = re->track;
-        } else {
-            w.hi = 0;
-            r = prepare(&w);
-        }
+        /* The GNU library prefers ways on which no anchor stands between the last byte and the end. */
+        if (re->prog.has_assert)
+            r = prepare(&w, true);
+        if (r == 0)
+            r = prepare(&w, false);
+        /* There is a way, as the match is one. */
+        if (r >= 0)
+            r = go(&w);
     }
-    if (r == 0)
-        r = go(&w);
     mem_free(w.saved);
     mem_free(w.items);
     mem_free(w.prev);

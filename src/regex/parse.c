@@ -472,7 +472,7 @@ static void anchor(struct parser *ps)
     else
         t = assertion(ps, ps->tok.assert_);
     append(ps->level, t);
-    next_token(ps, true);
+    next_token(ps, false);
 }
 
 /* The expression that the current token is or begins; ps->pos moves behind it. NULL with ps->p->msg set on failure. */

@@ -24,6 +24,7 @@ struct gen {
     struct arena *a;
     struct tmpl *tmpl; /* by number, from 1 */
     uint32_t n_tmpl, cap_tmpl;
+    bool copy; /* inside a copy that a repetition made */
 };
 
 static uint32_t fail(struct rx_prog *p)
@@ -90,7 +91,8 @@ static uint32_t emit_ranges(struct rx_prog *p, const struct rxn_range *r, uint32
         p->range = x;
         p->cap_ranges = cap;
     }
-    memcpy(p->range + p->n_ranges, r, n * sizeof(*r));
+    if (n > 0)
+        memcpy(p->range + p->n_ranges, r, n * sizeof(*r));
     p->n_ranges += n;
     return p->n_ranges - n;
 }
@@ -369,7 +371,8 @@ static uint32_t gen_trie(struct gen *g, const struct rx_ast *t, uint32_t next)
 
 /* ---- the tree ---- */
 
-static uint32_t gen(struct gen *g, struct rx_ast *t, uint32_t next, bool opt);
+static uint32_t gen(struct gen *g, struct rx_ast *t, uint32_t next);
+static uint32_t gen_group(struct gen *g, struct rx_ast *t, uint32_t next, bool opt, bool copy);
 
 static bool is_single(const struct rx_ast *t)
 {
@@ -383,7 +386,7 @@ static uint32_t gen_repeat_single(struct gen *g, struct rx_ast *x, int min, int 
     uint32_t cur = next;
     if (max == RX_INF) {
         uint32_t split = emit(p, RXN_SPLIT, 0, 0, next);
-        uint32_t body = gen(g, x, split, false);
+        uint32_t body = gen(g, x, split);
         if (!split || !body)
             return 0;
         p->node[split].a = body;
@@ -391,15 +394,31 @@ static uint32_t gen_repeat_single(struct gen *g, struct rx_ast *x, int min, int 
         min = min > 0 ? min - 1 : 0;
     } else {
         for (int i = min; i < max && !p->err; i++)
-            cur = emit(p, RXN_SPLIT, 0, gen(g, x, cur, false), next);
+            cur = emit(p, RXN_SPLIT, 0, gen(g, x, cur), next);
     }
     for (int i = 0; i < min && !p->err; i++)
-        cur = gen(g, x, cur, false);
+        cur = gen(g, x, cur);
     return cur;
 }
 
+/* One of the copies of @x; @first: it is the one the pattern holds, @opt: it may be left out. */
+static uint32_t gen_copy(struct gen *g, struct rx_ast *x, uint32_t next, bool first, bool opt)
+{
+    bool copy = g->copy;
+    uint32_t id;
+    if (x->kind == RX_GROUP) {
+        id = gen_group(g, x, next, opt && !copy, !first);
+    } else {
+        g->copy = copy || !first;
+        id = gen(g, x, next);
+        g->copy = copy;
+    }
+    return id;
+}
+
 /* Groups and their kin: the optional copies are x? inside (x?x)? inside ..., as the GNU library has them, because which copy takes
- * part decides what the groups hold. */
+ * part decides what the groups hold. Of those only the first is told that it may be left out, and copies forget what was told to
+ * the groups inside them; so does that library. */
 static uint32_t gen_repeat(struct gen *g, struct rx_ast *t, uint32_t next)
 {
     struct rx_prog *p = g->p;
@@ -410,28 +429,28 @@ static uint32_t gen_repeat(struct gen *g, struct rx_ast *t, uint32_t next)
     uint32_t cur = next;
     if (max == RX_INF) {
         cur = emit(p, RXN_SPLIT, 0, 0, next);
-        uint32_t body = gen(g, x, cur, true);
+        uint32_t body = gen_copy(g, x, cur, min == 0, true);
         if (!cur || !body)
             return 0;
         p->node[cur].a = body;
     } else if (max > min) {
         uint32_t outer = 0, first = 0;
-        for (int i = min; i < max && !p->err; i++) {
+        for (int i = max; i > min && !p->err; i--) {
             uint32_t split = emit(p, RXN_SPLIT, 0, 0, cur);
             if (outer)
                 p->node[outer].a = split;
             else
                 first = split;
             outer = split;
-            cur = gen(g, x, cur, true);
+            cur = gen_copy(g, x, cur, i == 1, i == min + 1);
         }
         if (p->err)
             return 0;
         p->node[outer].a = cur;
         cur = first;
     }
-    for (int i = 0; i < min && !p->err; i++)
-        cur = gen(g, x, cur, false);
+    for (int i = min; i > 0 && !p->err; i--)
+        cur = gen_copy(g, x, cur, i == 1, false);
     return cur;
 }
 
@@ -445,45 +464,37 @@ static uint32_t gen_cat(struct gen *g, struct rx_ast *t, uint32_t next)
     for (struct rx_ast *c = t->child; c; c = c->next)
         list[n++] = c;
     while (n > 0 && !g->p->err)
-        next = gen(g, list[--n], next, false);
+        next = gen(g, list[--n], next);
     return next;
 }
 
+/* Nested to the left, ((x|y)|z), which decides where a walk that has passed a fork before goes on. */
 static uint32_t gen_alt(struct gen *g, struct rx_ast *t, uint32_t next)
 {
-    uint32_t first = 0, last = 0;
-    for (struct rx_ast *c = t->child; c && !g->p->err; c = c->next) {
-        uint32_t id = gen(g, c, next, false);
-        if (c->next) {
-            uint32_t split = emit(g->p, RXN_SPLIT, 0, id, 0);
-            id = split;
-        }
-        if (g->p->err)
-            return 0;
-        if (last)
-            g->p->node[last].b = id;
-        else
-            first = id;
-        last = id;
-    }
-    return first;
+    uint32_t cur = gen(g, t->child, next);
+    for (struct rx_ast *c = t->child->next; c && !g->p->err; c = c->next)
+        cur = emit(g->p, RXN_SPLIT, 0, cur, gen(g, c, next));
+    return cur;
 }
 
-static uint32_t gen_group(struct gen *g, struct rx_ast *t, uint32_t next, bool opt)
+/* @opt: this group may be left out; @copy: what is inside is a copy. */
+static uint32_t gen_group(struct gen *g, struct rx_ast *t, uint32_t next, bool opt, bool copy)
 {
     struct rx_prog *p = g->p;
     if (p->n_groups == 0 && !p->has_backref)
-        return t->child ? gen(g, t->child, next, false) : next;
+        return t->child ? gen(g, t->child, next) : next;
     uint32_t close = emit(p, RXN_CLOSE, t->u.group, next, 0);
     if (!close)
         return 0;
     p->node[close].opt = opt;
-    uint32_t body = t->child ? gen(g, t->child, close, false) : close;
+    bool outer = g->copy;
+    g->copy = outer || copy;
+    uint32_t body = t->child ? gen(g, t->child, close) : close;
+    g->copy = outer;
     return emit(p, RXN_OPEN, t->u.group, body, 0);
 }
 
-/* @opt: the tree is what an operator repeats, and this copy of it may be left out. */
-static uint32_t gen(struct gen *g, struct rx_ast *t, uint32_t next, bool opt)
+static uint32_t gen(struct gen *g, struct rx_ast *t, uint32_t next)
 {
     if (g->p->err)
         return 0;
@@ -503,7 +514,7 @@ static uint32_t gen(struct gen *g, struct rx_ast *t, uint32_t next, bool opt)
     case RX_REPEAT:
         return gen_repeat(g, t, next);
     case RX_GROUP:
-        return gen_group(g, t, next, opt);
+        return gen_group(g, t, next, false, false);
     case RX_BACKREF:
         return emit(g->p, RXN_BACKREF, t->u.group, next, 0);
     case RX_ASSERT:
@@ -578,7 +589,7 @@ int rx__prog(struct rx_prog *p, struct rx_ast *ast, enum rx_wrap wrap, struct ar
         end = emit_assert(p, RX_NOT_WORD_RIGHT, end);
     else if (wrap == RX_WRAP_LINE)
         end = emit_assert(p, RX_BUF_LAST, end);
-    p->start = gen(&g, ast, end, false);
+    p->start = gen(&g, ast, end);
     if (wrap == RX_WRAP_WORD)
         p->start = emit_assert(p, RX_NOT_WORD_LEFT, p->start);
     else if (wrap == RX_WRAP_LINE)

@@ -69,13 +69,12 @@ int rx__make(struct regex *re, struct rx_dfa *d, uint32_t *s, unsigned sym, uint
 int rx__scan(struct regex *re, struct rx_dfa *d, struct str t, size_t start, unsigned eflags, size_t *ret_end)
     __attribute__((warn_unused_result));
 
-/* The first place at or after @start from which a match ends at @end (one does): 0 or an error. With @track, track[k] becomes the
- * state @end - k. */
-int rx__find_start(struct regex *re, struct str t, size_t start, size_t end, unsigned eflags, uint32_t *track,
-                   size_t *ret_start) __attribute__((warn_unused_result));
+/* The first place at or after @start from which a match ends at @end (one does): 0 or an error. */
+int rx__find_start(struct regex *re, struct str t, size_t start, size_t end, unsigned eflags, size_t *ret_start)
+    __attribute__((warn_unused_result));
 
-/* Fills spans[1..n) of the match spans[0]; @tracked: re->track holds the states of all its places: 0 or an error. */
-int rx__groups(struct regex *re, struct str t, unsigned eflags, bool tracked, struct regex_span *spans, size_t n)
+/* Fills spans[1..n) of the match spans[0]: 0 or an error. Leaves re->back.hold set. */
+int rx__groups(struct regex *re, struct str t, unsigned eflags, struct regex_span *spans, size_t n)
     __attribute__((warn_unused_result));
 
 /* Search with back-references, as regex_exec(). */

@@ -224,6 +224,20 @@ static size_t subscript_end(struct str s, size_t i)
     return s.n;
 }
 
+static void next(struct compiler *c);
+
+/* Behind a name bash reads one more token, to see whether it is assigned to: so what is wrong with that token comes first. */
+static void look_ahead(struct compiler *c)
+{
+    size_t i = skip_blanks(c->text, c->pos);
+    if (i >= c->text.n || name_start(c->text.p[i]))
+        return;
+    struct compiler saved = *c;
+    next(c);
+    if (!c->failed)
+        *c = saved;
+}
+
 static void name_token(struct compiler *c, size_t start)
 {
     struct str s = c->text;
@@ -244,6 +258,7 @@ static void name_token(struct compiler *c, size_t start)
     c->whole = str_of(s.p + start, i - start);
     c->pos = i;
     c->tok = T_STR;
+    look_ahead(c);
 }
 
 static void number_token(struct compiler *c, size_t start)
@@ -425,14 +440,10 @@ static void parse_step(struct compiler *c)
     next(c);
     if (!take_name(c))
         return;
-    struct sym *sym = c->target;
-    struct arith_sub *sub = c->target_sub;
+    emit_step(c, false, inc);
     next(c);
     if (c->tok == T_POSTINC || c->tok == T_POSTDEC)
         fail(c, c->tok == T_POSTINC ? "++: assignment requires lvalue" : "--: assignment requires lvalue");
-    c->target = sym;
-    c->target_sub = sub;
-    emit_step(c, false, inc);
     c->lvalue = false;
 }
 
@@ -454,6 +465,8 @@ static void parse_name(struct compiler *c)
     }
     if (after == 0)
         load_target(c, sym, sub);
+    else
+        emit(c, AR_CONST, 1)->k = 0; /* the value is not looked at; should the `=` be an error, it counts as 0 */
     next(c);
     if (after == 0 && sub && c->tok != T_OPASSIGN) {
         emit(c, AR_DROP, 0);
@@ -605,6 +618,10 @@ static void parse_assign(struct compiler *c)
     struct arith_sub *sub = c->target_sub;
     if (!enter(c))
         return;
+    if (op == AR_END) { /* takes the 0 back */
+        c->n--;
+        c->depth--;
+    }
     next(c);
     parse_assign(c);
     if (op != AR_END)

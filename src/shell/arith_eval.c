@@ -186,7 +186,7 @@ static int load_ref(struct machine *m, int64_t *ret)
     if (!v || !var_count(v))
         return sh_opt(sh, OPT_NOUNSET) ? unbound(sh, r->sub->sym) : 0;
     if (!r->assoc && r->index < 0) {
-        r->index += (v->flags & VAR_ARRAY) ? var_max_index(v) : 1;
+        r->index += (v->flags & VAR_ARRAY) ? var_max_index(v) : 0;
         if (r->index < 0) {
             bad_subscript(sh, r->sub->sym->name);
             return 0;

@@ -327,6 +327,9 @@ struct parser;
  * command is parsed. @line is the number of the first line. */
 struct parser *parser_new(struct shell *sh, struct str text, const struct parse_input *input, int line);
 
+/* Only asks whether the text is whole: no warnings, and a here-document that the end of the input ends is an error, incomplete. */
+void parser_check_only(struct parser *ps);
+
 /* Frees. Accepts NULL. */
 void parser_free(struct parser *ps);
 

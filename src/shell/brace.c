@@ -7,8 +7,8 @@
 #include "base/num.h"
 
 /*
- * The word is flattened into one text: literal characters stand for themselves, any other part is BRACE_PART and its
- * index in four bytes. Where each '{' closes is found once for the whole text; an alternative is a range of it.
+ * The word is flattened into one text: literal characters stand for themselves, any other part is BRACE_PART and its index
+ * in four bytes. An alternative is a range of that text.
  */
 
 #define NESTING_MOST 200
@@ -86,21 +86,24 @@ static int flatten(struct braces *b, const struct word *w, struct str *ret)
     return expand__take(b->sh, start, ret);
 }
 
-static int find_pairs(struct braces *b)
+/* Where the '{' at @i closes, before @hi: at a '}' of its level behind a ',' or "..", else 0. As in bash a '}' before that is an
+ * ordinary character. */
+static size_t find_close(const struct braces *b, size_t i, size_t hi)
 {
-    struct arena *a = &b->sh->scratch;
-    b->close = b->n < UINT32_MAX ? arena_try(a, (b->n + 1) * sizeof(*b->close)) : NULL;
-    uint32_t *open = b->close ? arena_try(a, (b->n + 1) * sizeof(*open)) : NULL, depth = 0;
-    if (!open)
-        return too_many(b);
-    for (uint32_t i = 0; i < b->n; i++) {
-        b->close[i] = 0;
-        if (b->p[i] == BRACE_PART)
+    size_t level = 0;
+    bool parts = false;
+    for (i++; i < hi; i++) {
+        char c = b->p[i];
+        if (c == BRACE_PART)
             i += 4;
-        else if (b->p[i] == '{')
-            open[depth++] = i;
-        else if (b->p[i] == '}' && depth)
-            b->close[open[--depth]] = i;
+        else if (c == '{')
+            level++;
+        else if (c == '}' && level)
+            level--;
+        else if (c == '}' && parts)
+            return i;
+        else if (!level && (c == ',' || (c == '.' && i + 2 < hi && b->p[i + 1] == '.' && b->p[i + 2] != '}')))
+            parts = true;
     }
     return 0;
 }
@@ -108,15 +111,30 @@ static int find_pairs(struct braces *b)
 /* The next ',' between @i and @end that belongs to this level, or @end. */
 static size_t next_comma(const struct braces *b, size_t i, size_t end)
 {
-    while (i < end && b->p[i] != ',') {
+    size_t level = 0;
+    for (; i < end; i++) {
         if (b->p[i] == BRACE_PART)
-            i += 5;
-        else if (b->p[i] == '{' && b->close[i])
-            i = b->close[i] + 1;
-        else
-            i++;
+            i += 4;
+        else if (b->p[i] == '{')
+            level++;
+        else if (b->p[i] == '}' && level)
+            level--;
+        else if (b->p[i] == ',' && !level)
+            return i;
     }
-    return i < end ? i : end;
+    return end;
+}
+
+/* Whether there is a ',' of any level. */
+static bool any_comma(const struct braces *b, size_t i, size_t end)
+{
+    for (; i < end; i++) {
+        if (b->p[i] == BRACE_PART)
+            i += 4;
+        else if (b->p[i] == ',')
+            return true;
+    }
+    return false;
 }
 
 /* ---- {x..y[..step]} ---- */
@@ -218,9 +236,9 @@ static int expand_range(struct braces *b, size_t lo, size_t hi, int depth, struc
 /* What the braces from @i to @close stand for: 1 and the texts, 0 when they are ordinary characters. */
 static int expand_group(struct braces *b, size_t i, size_t close, int depth, struct texts *out)
 {
-    size_t comma = next_comma(b, i + 1, close);
-    if (comma < close) {
-        for (size_t at = i + 1;; comma = next_comma(b, at, close)) {
+    if (any_comma(b, i + 1, close)) {
+        for (size_t at = i + 1;;) {
+            size_t comma = next_comma(b, at, close);
             int r = expand_range(b, at, comma, depth + 1, out);
             if (r < 0)
                 return r;
@@ -265,6 +283,12 @@ static int multiply(struct braces *b, struct texts *head, struct str middle, con
     return 0;
 }
 
+/* The place after a "{}" at @i, which is left alone where a text or the rest of one begins. */
+static size_t skip_empty(const struct braces *b, size_t i, size_t hi)
+{
+    return hi - i >= 2 && b->p[i] == '{' && b->p[i + 1] == '}' ? i + 2 : i;
+}
+
 static int expand_range(struct braces *b, size_t lo, size_t hi, int depth, struct texts *out)
 {
     static struct str empty = {"", 0};
@@ -273,27 +297,27 @@ static int expand_range(struct braces *b, size_t lo, size_t hi, int depth, struc
     int r = 0;
     if (depth > NESTING_MOST || arith__stack_low(b->sh))
         return too_many(b);
-    for (size_t i = lo; i < hi && r == 0;) {
+    size_t i = skip_empty(b, lo, hi);
+    while (i < hi && r == 0) {
         struct texts group = {0};
-        size_t close = b->p[i] == '{' ? b->close[i] : 0;
-        if (b->p[i] == BRACE_PART) {
-            i += 5;
+        size_t close = b->p[i] == '{' ? find_close(b, i, hi) : 0;
+        if (!close) {
+            i += b->p[i] == BRACE_PART ? 5 : 1;
+            r = b->p[i - 1] == '{' ? expand__poll(b->sh) : 0;
             continue;
         }
-        int got = close && close < hi ? expand_group(b, i, close, depth, &group) : 0;
-        if (got < 0)
-            return got;
-        if (!got) {
-            i++;
-            continue;
+        int got = expand_group(b, i, close, depth, &group);
+        if (got > 0) {
+            r = multiply(b, &all, str_of(b->p + done, i - done), &group);
+            done = close + 1;
         }
-        r = multiply(b, &all, str_of(b->p + done, i - done), &group);
-        done = i = close + 1;
+        i = skip_empty(b, close + 1, hi);
+        r = got < 0 ? got : r;
     }
     if (r == 0 && (done < hi || all.v == &empty))
         r = multiply(b, &all, str_of(b->p + done, hi - done), NULL);
-    for (uint32_t i = 0; r == 0 && i < all.n; i++)
-        r = texts_add(b, out, all.v[i]);
+    for (uint32_t k = 0; r == 0 && k < all.n; k++)
+        r = texts_add(b, out, all.v[k]);
     return r;
 }
 
@@ -306,8 +330,6 @@ int expand__braces(struct shell *sh, const struct word *w, struct str **ret, uin
     int r = flatten(&b, w, &flat);
     b.p = flat.p;
     b.n = flat.n;
-    if (r == 0)
-        r = find_pairs(&b);
     if (r == 0)
         r = expand_range(&b, 0, b.n, 0, &out);
     if (r < 0)

@@ -19,10 +19,10 @@ bool sh_poll(struct shell *sh)
     return sh->flow != FLOW_NONE;
 }
 
-void exec__failed(struct shell *sh)
+void exec__failed(struct shell *sh, bool trap)
 {
     int status = sh->last_status;
-    if (sh->traps)
+    if (sh->traps && trap)
         trap_run(sh, TRAP_ERR);
     if (sh->flow != FLOW_NONE)
         return;
@@ -286,6 +286,8 @@ int exec_node(struct shell *sh, struct node *n, int flags)
 {
     if (!n)
         return sh->last_status = 0;
+    if (__builtin_expect(sh_opt(sh, OPT_NOEXEC), 0) && !sh->interactive)
+        return sh->last_status;
     if (n->kind == NODE_SIMPLE)
         return exec__simple(sh, n, flags);
     if (n->redirs && n->kind != NODE_SUBSHELL)
@@ -295,8 +297,41 @@ int exec_node(struct shell *sh, struct node *n, int flags)
 
 /* ---- texts ---- */
 
+/* Runs a unit. The last simple command of a -c text may take the process over, when no trap is waiting for its end. */
+static int run_unit(struct shell *sh, struct ast *a, bool last)
+{
+    struct ast *before = sh->unit;
+    if (!a->root)
+        return sh->last_status;
+    sh->unit = a;
+    sh->oneshot = last && !sh->traps ? a->root : NULL;
+    while (sh->oneshot && sh->oneshot->kind != NODE_SIMPLE) {
+        const struct node *n = sh->oneshot;
+        if (n->kind == NODE_SEQ && n->seq.n)
+            sh->oneshot = n->seq.items[n->seq.n - 1];
+        else
+            sh->oneshot = n->kind == NODE_AND || n->kind == NODE_OR ? n->pair.right : NULL;
+    }
+    int status = exec_node(sh, a->root, 0);
+    sh->unit = before;
+    return status;
+}
+
+int exec_unit(struct shell *sh, struct ast *a)
+{
+    return run_unit(sh, a, false);
+}
+
+static bool is_blank(struct str s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if (s.p[i] != ' ' && s.p[i] != '\t' && s.p[i] != '\n')
+            return false;
+    return true;
+}
+
 /* Runs what a parser gives, command by command. With @last the text's last command may take the process over. */
-static int run_parser(struct shell *sh, struct parser *ps, bool eval)
+static int run_parser(struct shell *sh, struct parser *ps, bool eval, bool oneshot)
 {
     struct parse_error err;
     struct ast *a;
@@ -304,7 +339,9 @@ static int run_parser(struct shell *sh, struct parser *ps, bool eval)
     while ((r = parser_next(ps, &a, &err)) != 0) {
         if (r == -EINVAL) {
             sh_syntax_error(sh, &err);
-            status = sh->last_status = 2;
+            status = sh->last_status = err.discard ? 1 : 2;
+            if (err.discard && !eval && !sh->is_subshell && !sh_opt(sh, OPT_POSIX))
+                continue;
             if (sh_opt(sh, OPT_POSIX) && !sh->interactive && eval)
                 sh->flow = FLOW_EXIT;
             break;
@@ -314,7 +351,8 @@ static int run_parser(struct shell *sh, struct parser *ps, bool eval)
                 sh_poll(sh);
             break;
         }
-        status = sh_opt(sh, OPT_NOEXEC) && !sh->interactive ? 0 : exec_unit(sh, a);
+        bool last = oneshot && is_blank(parser_rest(ps));
+        status = run_unit(sh, a, last);
         ast_unref(a);
         if (sh->flow == FLOW_ABORT) {
             /* The line is given up; what follows in the text runs on. In a subshell nothing does. */
@@ -331,20 +369,9 @@ static int run_parser(struct shell *sh, struct parser *ps, bool eval)
     return sh->flow == FLOW_NONE ? status : sh->last_status;
 }
 
-int exec_unit(struct shell *sh, struct ast *a)
-{
-    struct ast *before = sh->unit;
-    if (!a->root)
-        return sh->last_status;
-    sh->unit = a;
-    int status = exec_node(sh, a->root, 0);
-    sh->unit = before;
-    return status;
-}
-
 int exec_script(struct shell *sh, struct parser *ps)
 {
-    int status = run_parser(sh, ps, false);
+    int status = run_parser(sh, ps, false, sh->dash_c);
     return sh->flow == FLOW_NONE ? (sh->last_status = status) : sh->last_status;
 }
 
@@ -358,7 +385,7 @@ int exec_text(struct shell *sh, struct str text, int line, const char *what)
     const char *before = sh->parse_what;
     sh->parse_what = what;
     sh->eval_depth++;
-    int status = run_parser(sh, ps, true);
+    int status = run_parser(sh, ps, true, false);
     sh->eval_depth--;
     sh->parse_what = before;
     parser_free(ps);
@@ -388,7 +415,7 @@ int exec_source(struct shell *sh, struct str text, struct str name, const struct
     int line = sh->line;
     sh->parse_what = NULL;
     sh->source_depth++;
-    int status = run_parser(sh, ps, false);
+    int status = run_parser(sh, ps, false, false);
     if (sh->flow == FLOW_RETURN) {
         sh->flow = FLOW_NONE;
         status = sh->last_status;

@@ -30,6 +30,30 @@ int exec__cannot_fork(struct shell *sh, int err)
 
 /* ---- children that run beside ---- */
 
+static bool redirects_stdin(const struct node *n)
+{
+    for (const struct redir *r = n ? n->redirs : NULL; r; r = r->next) {
+        bool in = r->kind == REDIR_IN || r->kind == REDIR_RDWR || r->kind == REDIR_DUP_IN ||
+                  r->kind == REDIR_HEREDOC || r->kind == REDIR_HERESTR;
+        if (in && !r->var.n && r->fd <= 0)
+            return true;
+    }
+    return false;
+}
+
+/* The clone that will run @node. */
+static struct shell *clone_for(struct shell *sh, struct proc *child, const struct node *node, int flags)
+{
+    bool stage = node && node->kind == NODE_SIMPLE && (flags & EXEC_IN_PIPE);
+    struct shell *c = shell_clone(sh, child);
+    c->stdin_given = (flags & EXEC_STDIN) || redirects_stdin(node);
+    if (!stage)
+        c->subshell_depth++;
+    else if (sh->jobs)
+        job_inherit(c, sh);
+    return c;
+}
+
 /* A subshell that is its process's only command runs in it without another one. */
 static int child_node(struct shell *sh, struct node *n, int flags)
 {
@@ -73,24 +97,20 @@ int exec__fork(struct shell *sh, struct node *node, int flags, struct proc **ret
         (void)exec__cannot_fork(sh, r);
         return r;
     }
-    s->sh = shell_clone(sh, child);
+    s->sh = clone_for(sh, child, node, flags);
     s->node = node;
     s->unit = sh->unit ? ast_ref(sh->unit) : NULL;
-    s->flags = flags & ~EXEC_ASYNC;
-    s->null_stdin = (flags & EXEC_ASYNC) && !sh_opt(sh, OPT_MONITOR);
-    if (!(node && node->kind == NODE_SIMPLE && (flags & EXEC_IN_PIPE)))
-        s->sh->subshell_depth++;
+    s->flags = flags & ~(EXEC_ASYNC | EXEC_STDIN);
+    s->null_stdin = (flags & EXEC_ASYNC) && !sh_opt(sh, OPT_MONITOR) && !sh->stdin_given;
     *ret = child;
     return 0;
 }
 
 struct outcome exec__run_inline(struct shell *sh, struct proc *child, struct node *n, int flags)
 {
-    struct shell *csh = shell_clone(sh, child);
-    if (!(n && n->kind == NODE_SIMPLE && (flags & EXEC_IN_PIPE)))
-        csh->subshell_depth++;
+    struct shell *csh = clone_for(sh, child, n, flags);
     if (n)
-        (void)child_node(csh, n, flags);
+        (void)child_node(csh, n, flags & ~EXEC_STDIN);
     struct outcome o = shell_finish(csh);
     shell_free(csh);
     return o;
@@ -217,6 +237,8 @@ static struct outcome capture_child(struct shell *sh, struct proc *child, struct
     struct shell *csh = shell_clone(sh, child);
     csh->subshell_depth++;
     csh->trace_level++;
+    if (sh->jobs)
+        job_inherit(csh, sh);
     if (!sh_shopt(sh, SHOPT_INHERIT_ERREXIT) && !sh_opt(sh, OPT_POSIX))
         csh->opts &= ~(uint32_t)OPT_ERREXIT;
     (void)exec_node(csh, body, EXEC_NO_FORK);
@@ -288,6 +310,15 @@ int exec_capture(struct shell *sh, struct cmdsub *cs, struct str *ret)
         buf_init(&out, LIMIT_STRING);
         int r = read_file(sh, cs, &out);
         return r < 0 ? r : take_text(sh, buf_str(&out), ret);
+    }
+    if (cs->error) {
+        /* `…` is parsed with the text around it, but bash finds its errors when it runs. */
+        const char *what = sh->parse_what;
+        sh->parse_what = "command substitution";
+        sh_syntax_error(sh, cs->error);
+        sh->parse_what = what;
+        sh->last_status = sh->last_cmdsub_status = 2;
+        return 0;
     }
     if (!cs->body)
         return 0;

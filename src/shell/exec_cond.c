@@ -147,7 +147,7 @@ static int compare_pattern(struct shell *sh, struct str text, struct str pattern
     int flags = (pattern_flags(sh) & ~PATTERN_NOCASE) | PATTERN_EXTGLOB;
     if (sh_shopt(sh, SHOPT_NOCASEMATCH))
         flags |= PATTERN_NOCASE;
-    return pattern_match(pattern, text, flags) ? COND_TRUE : COND_FALSE;
+    return sh_match(sh, pattern, text, flags) ? COND_TRUE : COND_FALSE;
 }
 
 static bool is_op(const char *op, const char *what)

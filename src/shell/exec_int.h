@@ -20,15 +20,15 @@
 /* What `command -p` searches, and PATH's value in a shell that was given none. */
 #define EXEC_DEFAULT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-/* What a command's status sets off: the ERR trap and set -e, unless they do not apply here. */
-void exec__failed(struct shell *sh);
+/* What a failed command sets off: the ERR trap (@trap: it was set when the command began) and set -e, unless they do not apply here. */
+void exec__failed(struct shell *sh, bool trap);
 
 /* Sets $? and, when the command failed, does what that sets off. Returns the status. */
 static inline int exec__ended(struct shell *sh, int status)
 {
     sh->last_status = status;
     if (__builtin_expect(status != 0 && !sh->errexit_off && sh->flow == FLOW_NONE, 0))
-        exec__failed(sh);
+        exec__failed(sh, true);
     return sh->last_status;
 }
 
@@ -69,6 +69,8 @@ int exec__coproc(struct shell *sh, struct node *n);
 
 /* With enum exec_flags, for exec__fork() only: the first process of a background job. */
 #define EXEC_ASYNC (1 << 8)
+/* Likewise, also for exec__run_inline(): standard input will be a pipe. */
+#define EXEC_STDIN (1 << 9)
 
 /* A child that runs beside the shell; its main frees this. */
 struct child_start {
@@ -92,6 +94,8 @@ int exec__child_status(struct shell *sh, int pid, struct outcome o, const struct
 /* Whether running one more child on this coroutine's stack is out of the question. */
 bool exec__stack_low(const struct shell *sh);
 
+/* The text of BASH_COMMAND for @n: of a compound command its head. */
+void exec__command_text(const struct shell *sh, const struct node *n, struct buf *out);
 /* Runs argv as a program, not a function or builtin; @n (may be NULL) has its redirections and text. @path: standard PATH (command -p) or NULL. */
 int exec__program(struct shell *sh, const struct node *n, int argc, struct str *argv, int flags, const char *path);
 /* Replaces this process: as `exec` does. Returns a status when it could not, else with sh->exec_done. */

@@ -72,6 +72,24 @@ static void for_header(const struct node *n, const char *word, struct buf *out)
     }
 }
 
+void exec__command_text(const struct shell *sh, const struct node *n, struct buf *out)
+{
+    if (n->kind == NODE_FOR || n->kind == NODE_SELECT) {
+        for_header(n, n->kind == NODE_FOR ? "for" : "select", out);
+    } else if (n->kind == NODE_CASE) {
+        buf_addc(out, "case ");
+        ast_print_word(out, n->case_.word);
+        buf_addc(out, " in ");
+    } else if (n->kind == NODE_FOR_ARITH) {
+        buf_addc(out, "((");
+        if (sh->cur_expr)
+            ast_print_word(out, sh->cur_expr);
+        buf_addc(out, "))");
+    } else {
+        ast_print_oneline(out, n);
+    }
+}
+
 static void trace_for(struct shell *sh, const struct node *n, const char *word)
 {
     struct buf out BUF_AUTO;
@@ -171,6 +189,7 @@ static bool for_expr(struct shell *sh, struct node *n, int i, int64_t *ret)
     if (!w[i])
         return true;
     sh->line = n->line;
+    sh->cur_expr = w[i];
     if (sh->traps && trap_run_debug(sh, n))
         return true;
     if (sh->flow != FLOW_NONE)
@@ -314,7 +333,7 @@ static int ask(struct shell *sh, const struct fields *f, bool menu, struct str *
         sh_write_fd(sh, 2, buf_str(&prompt));
         buf_clear(&line);
         if (!read_line(sh, &line) || line.err) {
-            sh_write_fd(sh, 2, STR("\n"));
+            sh_write_fd(sh, 1, STR("\n"));
             return 0;
         }
         menu = true;
@@ -389,7 +408,7 @@ static int clause_matches(struct shell *sh, const struct case_clause *c, struct 
         }
         if (expand_str(sh, w, EXPAND_PATTERN, &pat) < 0)
             return -1;
-        if (pattern_match(pat, text, flags))
+        if (sh_match(sh, pat, text, flags))
             return 1;
     }
     return 0;

@@ -74,7 +74,7 @@ static struct node *stage_node(struct shell *sh, struct node *n, uint32_t i)
 static int start_stage(struct shell *sh, struct node *node, struct ends e, int flags)
 {
     struct proc *child;
-    int r = exec__fork(sh, node, flags | EXEC_IN_PIPE, &child);
+    int r = exec__fork(sh, node, flags | EXEC_IN_PIPE | (e.in >= 0 ? EXEC_STDIN : 0), &child);
     if (r < 0)
         return r;
     wire(child, e);
@@ -126,7 +126,7 @@ static struct outcome last_inline(struct shell *sh, struct node *node, int in, i
     wire(child, (struct ends){in, -1, -1});
     close_fd(sh, in);
     *ret_pid = child->pid;
-    return proc_end_inline(child, exec__run_inline(sh, child, node, EXEC_IN_PIPE));
+    return proc_end_inline(child, exec__run_inline(sh, child, node, EXEC_IN_PIPE | EXEC_STDIN));
 }
 
 /* lastpipe: the last command in the shell itself, its standard input put back afterwards. */

@@ -307,6 +307,8 @@ static bool redirs_change(const struct node *n)
 static int run_inline(struct shell *sh, const struct program *g)
 {
     struct proc *parent = sh->p, *child;
+    /* What runs beside gets its turn, as it would while a kernel starts a program. */
+    proc_yield(parent);
     int r = proc_fork_inline(parent, &child);
     if (r < 0)
         return exec__cannot_fork(sh, r);
@@ -372,7 +374,8 @@ int exec__program(struct shell *sh, const struct node *n, int argc, struct str *
     struct program g = {.node = n, .argc = argc, .argv = argv, .path = locate(sh, argv[0], path)};
     if (!argv[0].n)
         g.path = (struct str){0};
-    if ((flags & EXEC_NO_FORK) && g.path.n && !trap_pending_at_exit(sh)) {
+    if ((flags & EXEC_NO_FORK) && g.path.n && !trap_any(sh)) {
+        sh->shlvl_less = !(flags & EXEC_IN_PIPE);
         sh->exec_outcome = in_child(sh, &g);
         sh->exec_done = true;
         sh->flow = FLOW_EXIT;
@@ -391,16 +394,22 @@ int exec__replace(struct shell *sh, int argc, struct str *argv, struct str arg0,
         sh_error(sh, "exec: %s: not found", argv[0].p);
         return 127;
     }
+    struct vfs_ctx ctx = proc_ctx(sh->p);
+    struct vfs_stat st;
+    if (vfs_stat(proc_set_vfs(sh->ps), &ctx, 0, path, 0, &st) == -ENOENT) {
+        struct str name = str_starts(path, STR("./")) ? str_from(path, 2) : path;
+        bool relative = path.p[0] != '/';
+        sh_error(sh, "%.*s%s%s: %s", relative ? (int)sh->pwd.n : 0, relative ? sh->pwd.p : "", relative ? "/" : "",
+                 name.p, errtab_text(ENOENT));
+        return 127;
+    }
     char **v = make_argv(sh, argc, argv);
+    sh->shlvl_less = true;
     if (arg0.p)
         memcpy(&v[0], &arg0.p, sizeof v[0]);
     if (!run_path(sh, path, argc, v, clear_env, &o)) {
         int r = executable(sh, path) < 0 ? -EACCES : -ENOEXEC;
-        struct vfs_ctx ctx = proc_ctx(sh->p);
-        struct vfs_stat st;
-        if (vfs_stat(proc_set_vfs(sh->ps), &ctx, 0, path, 0, &st) < 0)
-            r = -ENOENT;
-        else if (S_ISDIR(st.mode))
+        if (S_ISDIR(st.mode))
             r = -EISDIR;
         sh_error(sh, "exec: %s: cannot execute: %s", path.p, errtab_text(r));
         return o.code;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "shell/job_int.h"
 #include "shell/trap_int.h"
 #include "types/errtab.h"
 
@@ -183,16 +184,8 @@ static int push_temps(struct shell *sh, const struct node *n)
 }
 
 /* Only assignments (and redirections, which are made and undone). */
-static int assign_only(struct shell *sh, struct node *n)
+static int assign_all(struct shell *sh, struct node *n)
 {
-    struct redir_saved *saved = NULL;
-    sh->had_cmdsub = false;
-    if (n->redirs) {
-        int status = redir_apply(sh, n->redirs, &saved);
-        if (status)
-            return status;
-        redir_restore(sh, saved);
-    }
     for (uint32_t i = 0; i < n->simple.n_assigns; i++) {
         int r = exec_assign(sh, n->simple.assigns[i]);
         if (r < 0) {
@@ -203,8 +196,24 @@ static int assign_only(struct shell *sh, struct node *n)
         if (sh->flow != FLOW_NONE)
             return sh->last_status;
     }
+    return 0;
+}
+
+static int assign_only(struct shell *sh, struct node *n)
+{
+    sh->had_cmdsub = false;
+    int status = assign_all(sh, n);
+    if (sh->flow != FLOW_NONE)
+        return status;
     if (sh->last_arg.n)
         set_last_arg(sh, STR(""));
+    if (n->redirs) {
+        struct redir_saved *saved = NULL;
+        status = redir_apply(sh, n->redirs, &saved);
+        if (status)
+            return status;
+        redir_restore(sh, saved);
+    }
     return sh->had_cmdsub ? sh->last_cmdsub_status : 0;
 }
 
@@ -266,6 +275,8 @@ static int run_with_temps(struct shell *sh, struct node *n, struct command *c, s
 {
     if (push_temps(sh, n) < 0)
         return 1;
+    if (sh_opt(sh, OPT_XTRACE))
+        exec__trace_words(sh, a->argv, (uint32_t)a->argc);
     int status = c->found == FOUND_PROGRAM ? run_command(sh, n, c, a, flags) : run_inside(sh, n, c, a);
     bool special = c->found == FOUND_BUILTIN && (c->builtin->flags & BUILTIN_SPECIAL);
     if (special && sh_opt(sh, OPT_POSIX))
@@ -323,14 +334,19 @@ int exec__simple(struct shell *sh, struct node *n, int flags)
 {
     if (sh_poll(sh))
         return sh->last_status;
+    if (__builtin_expect(sh->jobs != NULL, 0) && !sh->jobs_inherited)
+        job_reap(sh);
     struct arena_mark m = arena_mark(&sh->scratch);
     uint32_t procsubs = sh->n_procsub;
     const char *who = sh->arith_who;
     sh->line = n->line;
     sh->arith_who = NULL;
+    if (__builtin_expect(n == sh->oneshot, 0) && !sh->traps && !sh->is_subshell && !sh->func_depth)
+        flags |= EXEC_NO_FORK;
     if (!sh->trap_running)
         sh->cur_node = n;
     int status;
+    bool trapped = sh->traps && trap_get(sh, TRAP_ERR);
     if (sh->traps && trap_run_debug(sh, n))
         status = sh->last_status = 1;
     else if (sh->flow != FLOW_NONE)
@@ -344,7 +360,10 @@ int exec__simple(struct shell *sh, struct node *n, int flags)
     if (sh->flow == FLOW_EXIT || sh->flow == FLOW_KILLED || sh->flow == FLOW_ABORT)
         return sh->last_status;
     exec__one_status(sh, status);
-    return exec__ended(sh, status);
+    sh->last_status = status;
+    if (status != 0 && !sh->errexit_off && sh->flow == FLOW_NONE)
+        exec__failed(sh, trapped);
+    return sh->last_status;
 }
 
 static int run_named(struct shell *sh, struct builtin_args *a, enum exec_find how, bool default_path)

@@ -169,7 +169,7 @@ int expand__put(struct expander *x, struct str s, bool quoted)
 {
     struct buf *b = &x->st->buf;
     x->have = x->have || quoted || s.n;
-    x->ws_ended = false;
+    x->ws_ended = x->list_start = false;
     if (x->out) {
         if (!quoted && !x->glob_char)
             x->glob_char = has_pattern_char(s, sh_shopt(x->sh, SHOPT_EXTGLOB));
@@ -406,9 +406,18 @@ int expand__arg(struct expander *x, const struct word *w, enum expand_ctx ctx)
 {
     if (!w)
         return 0;
+    bool in_arg = x->in_arg;
+    const struct word *word = x->word;
+    int r;
+    x->in_arg = ctx == XP_ARG;
+    x->word = w;
     if ((w->flags & WORD_TILDE) && ctx != XP_QUOTE)
-        return tilde_parts(x, w->parts, ctx, false, false);
-    return expand__parts(x, w->parts, ctx);
+        r = tilde_parts(x, w->parts, ctx, x->mode == EXPAND_ASSIGN && !x->out, false);
+    else
+        r = expand__parts(x, w->parts, ctx);
+    x->in_arg = in_arg;
+    x->word = word;
+    return r;
 }
 
 /* ---- fields ---- */
@@ -474,7 +483,7 @@ static int fast_word(struct shell *sh, const struct word *w, struct fields *out)
 static int expand_fields(struct shell *sh, const struct word *w, struct fields *out)
 {
     struct expand_state *st = expand__state(sh);
-    struct expander x = {.sh = sh, .st = st, .out = out, .start = st->buf.n, .first_mark = st->n_marks};
+    struct expander x = {.sh = sh, .st = st, .out = out, .start = st->buf.n, .first_mark = st->n_marks, .word = w};
     int r;
     if (w->flags & WORD_TILDE)
         r = tilde_parts(&x, w->parts, XP_TOP, w->assign && !sh_opt(sh, OPT_POSIX), w->assign && !sh_opt(sh, OPT_POSIX));
@@ -485,6 +494,26 @@ static int expand_fields(struct shell *sh, const struct word *w, struct fields *
     st->n_marks = x.first_mark;
     int e = buffer_reset(sh, x.start);
     return r < 0 ? r : e;
+}
+
+/* Braces come before parameters and are textual: $x{1,2} is $x1 $x2. Makes @p the longer parameter when it is a bare $x and name
+ * characters follow; returns how many. */
+static size_t lengthen_name(struct shell *sh, struct part *p, struct str rest)
+{
+    size_t n = 0;
+    if (p->kind != PART_PARAM || p->param->braced || p->param->kind != PARAM_VAR)
+        return 0;
+    while (n < rest.n && (isalnum((unsigned char)rest.p[n]) || rest.p[n] == '_'))
+        n++;
+    if (!n)
+        return 0;
+    struct param *q = ARENA_NEW(&sh->scratch, struct param);
+    struct str name = p->param->name;
+    q->kind = PARAM_VAR;
+    q->name = str_c(arena_printf(&sh->scratch, "%.*s%.*s", (int)name.n, name.p, (int)n, rest.p));
+    q->sym = sym_get(sh, q->name);
+    p->param = q;
+    return n;
 }
 
 /* One text of a brace expansion, as a word of its own. */
@@ -501,6 +530,7 @@ static int brace_field(struct shell *sh, const struct word *w, struct str text, 
             *p = *parts[k];
             p->next = NULL;
             i += 5;
+            i += lengthen_name(sh, p, str_from(text, i));
         } else {
             const char *q = memchr(text.p + i, BRACE_PART, text.n - i);
             size_t n = q ? (size_t)(q - text.p) - i : text.n - i;
@@ -575,8 +605,8 @@ int expand_redir_target(struct shell *sh, const struct word *w, struct str *ret)
 static int expand_one(struct shell *sh, const struct word *w, enum expand_mode mode, struct str *ret)
 {
     struct expand_state *st = expand__state(sh);
-    struct expander x = {.sh = sh, .st = st, .mode = mode, .start = st->buf.n, .first_mark = st->n_marks};
-    bool dquoted = mode == EXPAND_HEREDOC || mode == EXPAND_ARITH;
+    struct expander x = {.sh = sh, .st = st, .mode = mode, .start = st->buf.n, .first_mark = st->n_marks, .word = w};
+    bool dquoted = mode == EXPAND_HEREDOC || mode == EXPAND_ARITH || mode == EXPAND_QUOTED;
     int r;
     if ((w->flags & WORD_TILDE) && !dquoted)
         r = tilde_parts(&x, w->parts, XP_TOP, mode == EXPAND_ASSIGN, false);
@@ -629,7 +659,7 @@ int expand__dquoted_text(struct shell *sh, struct str text, struct str *ret)
     a->refs = 1;
     int r = parse_dquoted(sh, a, text, &w, &err);
     if (r == 0)
-        r = expand_str(sh, w, EXPAND_HEREDOC, ret);
+        r = expand_str(sh, w, EXPAND_QUOTED, ret);
     else if (r == -EINVAL)
         sh_syntax_error(sh, &err);
     /* The result may borrow from the tree. */
@@ -639,23 +669,35 @@ int expand__dquoted_text(struct shell *sh, struct str text, struct str *ret)
     return r;
 }
 
+/* Without double quotes, which arithmetic ignores. */
+static struct str drop_quotes(struct shell *sh, struct str s)
+{
+    char *p = arena_alloc(&sh->scratch, s.n + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < s.n; i++) {
+        if (s.p[i] == '\\' && i + 1 < s.n)
+            p[n++] = s.p[i++];
+        else if (s.p[i] == '"')
+            continue;
+        p[n++] = s.p[i];
+    }
+    p[n] = 0;
+    return str_of(p, n);
+}
+
 int expand__subscript_text(struct shell *sh, struct str text, bool assoc, struct str *ret)
 {
     struct parse_error err;
     struct word *w = NULL;
-    struct str whole;
     if (!has_expansion(text, "$`\\\"'"))
         return expand__copy(sh, text, ret);
-    /* The parser knows what a subscript is from an assignment. */
-    char *p = arena_printf(&sh->scratch, "a[%.*s]=", (int)text.n, text.p);
-    whole = str_c(p);
+    if (!assoc)
+        return expand__dquoted_text(sh, drop_quotes(sh, text), ret);
     struct ast *a = mem_zalloc(sizeof(*a));
     a->refs = 1;
-    int r = parse_word_text(sh, a, whole, &w, &err);
-    if (r == 0 && (!w || !w->assign || !w->assign->subscript))
-        r = expand__copy(sh, text, ret);
-    else if (r == 0)
-        r = expand_str(sh, w->assign->subscript, assoc ? EXPAND_PLAIN : EXPAND_ARITH, ret);
+    int r = parse_word_text(sh, a, text, &w, &err);
+    if (r == 0)
+        r = expand_str(sh, w, EXPAND_PLAIN, ret);
     else if (r == -EINVAL)
         sh_syntax_error(sh, &err);
     if (r == 0)

@@ -53,6 +53,13 @@ static int get_pattern(struct shell *sh, struct param *p, int flags, struct pat_
         ret->compiled = p->pattern;
         return 0;
     }
+    /* After the '#' or '%' of a substitution a '~' is not at the start of the pattern. */
+    struct word plain;
+    if (w && (p->op == OP_SUBST_HEAD || p->op == OP_SUBST_TAIL)) {
+        plain = *w;
+        plain.flags &= (uint16_t)~WORD_TILDE;
+        w = &plain;
+    }
     int r = expand_str(sh, w, EXPAND_PATTERN, &ret->text);
     if (r == 0 && !p->pattern && w && w->arena && !(w->flags & WORD_TILDE) && constant_parts(w->parts)) {
         bool wide = (flags & PATTERN_UTF8) && !uchar_ascii(ret->text) && uchar_valid(ret->text);
@@ -157,6 +164,18 @@ static bool find_one(struct shell *sh, const struct subst *t, const struct patte
     return true;
 }
 
+/* bash first asks whether the pattern with a '*' on each open side matches all of the text; with groups that is not always what
+ * the search would find (see pattern_ext.c). */
+static bool may_match(struct shell *sh, const struct subst *t, struct str s, int flags)
+{
+    STACK_ARENA(a);
+    struct str pat = t->use.text;
+    bool open = pat.n && pat.p[0] == '*' && !(pat.n > 1 && pat.p[1] == '(');
+    bool head = t->op != OP_SUBST_HEAD && !open, tail = t->op != OP_SUBST_TAIL;
+    char *p = arena_printf(&a, "%s%.*s%s", head ? "*" : "", (int)pat.n, pat.p, tail ? "*" : "");
+    return pattern__run(pattern__compile(&a, str_c(p), flags), sh->p, s, PAT_WHOLE) >= 0;
+}
+
 static int subst_all(struct shell *sh, const struct subst *t, const struct pattern *p, struct str *s)
 {
     struct buf *b = &expand__state(sh)->buf;
@@ -165,6 +184,8 @@ static int subst_all(struct shell *sh, const struct subst *t, const struct patte
     if (!t->use.text.n || (!s->n && t->use.text.p[0] != '*'))
         return 0;
     do {
+        if (p->has_group && pos && !may_match(sh, t, str_from(*s, pos), p->flags))
+            break;
         if (!pattern__search(p, sh->p, *s, pos, &at, &n) || (at == s->n && s->n))
             break;
         any = true;
@@ -193,6 +214,8 @@ static int subst_one(struct shell *sh, void *arg, struct str *s)
     STACK_ARENA(a);
     const struct pattern *p = pattern_for(&t->use, *s, &a);
     size_t at, n;
+    if (p->has_group && !may_match(sh, t, *s, p->flags))
+        return expand__poll(sh);
     if (t->op == OP_SUBST_ALL)
         return subst_all(sh, t, p, s);
     if (!find_one(sh, t, p, *s, &at, &n))
@@ -208,6 +231,8 @@ static int subst_one(struct shell *sh, void *arg, struct str *s)
 int expand__subst(struct shell *sh, struct param *p, struct value *v)
 {
     struct subst t = {.op = p->op, .rep = STR("")};
+    if (!v->set && !v->list)
+        return 0;
     int r = get_pattern(sh, p, pattern_flags(sh), &t.use);
     bool active = sh_shopt(sh, SHOPT_PATSUB_REPLACEMENT);
     if (r == 0)
@@ -231,10 +256,13 @@ static int eval_operand(struct shell *sh, const struct param *p, const struct wo
     return r < 0 ? expand__discard(sh) : 0;
 }
 
-static int negative_length(struct shell *sh, const struct param *p, int64_t len)
+static int negative_length(struct shell *sh, const struct param *p)
 {
-    (void)p;
-    sh_error(sh, "%lld: substring expression < 0", (long long)len);
+    struct str text = STR("");
+    int r = expand_str(sh, p->arg2, EXPAND_ARITH, &text);
+    if (r < 0)
+        return r;
+    sh_error(sh, "%.*s: substring expression < 0", (int)text.n, text.p);
     return expand__discard(sh);
 }
 
@@ -252,7 +280,7 @@ static int clip(struct shell *sh, const struct param *p, int64_t n, bool has_len
     if (has_len && len < 0) {
         *end = n + len;
         if (*end < *off)
-            return negative_length(sh, p, len);
+            return negative_length(sh, p);
     } else if (has_len && len < n - *off) {
         *end = *off + len;
     }
@@ -276,7 +304,7 @@ static int slice_text(struct shell *sh, const struct param *p, struct value *v, 
 /* A list's length may not be negative, however long the list. */
 static int list_length(struct shell *sh, const struct param *p, bool has_len, int64_t len)
 {
-    return has_len && len < 0 ? negative_length(sh, p, len) : 0;
+    return has_len && len < 0 ? negative_length(sh, p) : 0;
 }
 
 /* $0 counts as element 0 of the positional parameters. */
@@ -303,11 +331,35 @@ static int slice_args(struct shell *sh, const struct param *p, struct value *v, 
     return 0;
 }
 
+/* An associative array has no order that a script could rely on. bash counts its elements from 1, with 0 as another name of the
+ * first, and gives at least one. */
+static int slice_assoc(struct shell *sh, const struct param *p, struct value *v, int64_t off, bool has_len, int64_t len)
+{
+    int64_t n = (int64_t)v->n + 1;
+    if (off < 0)
+        off += n;
+    if (off < 0 || off >= n || n == 1) {
+        v->n = 0;
+        return 0;
+    }
+    int r = list_length(sh, p, has_len, len);
+    if (r < 0)
+        return r;
+    uint32_t skip = off ? (uint32_t)off - 1 : 0;
+    v->v += skip;
+    v->n -= skip;
+    if (has_len && len < v->n)
+        v->n = len ? (uint32_t)len : 1;
+    return 0;
+}
+
 /* Elements of an indexed array are counted from the first whose index is not below the offset. */
 static int slice_array(struct shell *sh, struct param *p, struct value *v, int64_t off, bool has_len, int64_t len)
 {
     const struct var *var = var_find(sh, p->sym);
     bool indexed = var && (var->flags & VAR_ARRAY);
+    if (var && (var->flags & VAR_ASSOC))
+        return slice_assoc(sh, p, v, off, has_len, len);
     int64_t max = indexed ? var_max_index(var) : (int64_t)v->n;
     uint32_t skip = 0;
     if (off < 0)
@@ -403,6 +455,6 @@ int expand__case(struct shell *sh, struct param *p, struct value *v)
     int r = get_pattern(sh, p, pattern_flags(sh) & ~PATTERN_NOCASE, &t.use);
     if (r < 0)
         return r;
-    t.any = !t.use.text.n || str_eqc(t.use.text, "?");
+    t.any = !p->arg || str_eqc(t.use.text, "?");
     return map_value(sh, v, case_one, &t);
 }

@@ -21,9 +21,14 @@ struct str expand__name(struct shell *sh, const struct param *p)
     return p->name;
 }
 
-static int bad_substitution(struct shell *sh, const struct param *p)
+/* The message shows all of the word, or of the quoted text, whose expansion failed; what stands between quotes has no source of its own. */
+static int bad_substitution(struct expander *x, const struct param *p, enum expand_ctx ctx)
 {
-    sh_error(sh, "${%.*s}: bad substitution", (int)p->source.n, p->source.p);
+    struct shell *sh = x->sh;
+    if (ctx != XP_QUOTE && x->word && x->word->src.n)
+        sh_error(sh, "%.*s: bad substitution", (int)x->word->src.n, x->word->src.p);
+    else
+        sh_error(sh, "${%.*s}: bad substitution", (int)p->source.n, p->source.p);
     return expand__discard(sh);
 }
 
@@ -58,7 +63,7 @@ static int get_element(struct shell *sh, struct param *p, struct str *ret)
         return r;
     v = var_find(sh, p->sym); /* the subscript may have assigned to it */
     if (v && !(v->flags & VAR_ASSOC) && index < 0) {
-        index += (v->flags & VAR_ARRAY) ? var_max_index(v) : (v->flags & VAR_SET) ? 1 : 0;
+        index += (v->flags & VAR_ARRAY) ? var_max_index(v) : 0;
         if (index < 0 && (v->flags & (VAR_SET | VAR_ARRAY))) {
             if (p->op == OP_LENGTH) {
                 struct str sub = p->subscript->src;
@@ -162,6 +167,7 @@ static int get_list(struct shell *sh, struct param *p, struct value *ret)
     *ret = (struct value){.list = true, .all = p->all ? p->all : p->ch};
     if (p->all)
         return get_elements(sh, p->sym ? var_find(sh, p->sym) : NULL, false, ret);
+    ret->args = true;
     if (sh->args) {
         ret->v = sh->args->v;
         ret->n = sh->args->n;
@@ -212,6 +218,9 @@ int expand__join(struct shell *sh, const struct value *v, struct str *ret)
 static int emit_joined(struct expander *x, const struct value *v, bool quoted)
 {
     struct str sep = list_separator(x->sh, v->all);
+    /* Two places where bash takes a blank for "$*" whatever IFS is. */
+    if ((v->args && x->mode == EXPAND_HEREDOC) || (!sep.n && v->args && x->in_arg && !quoted))
+        sep = STR(" ");
     for (uint32_t i = 0; i < v->n; i++) {
         int r = i ? expand__put(x, sep, quoted) : 0;
         if (r == 0)
@@ -228,6 +237,10 @@ static int emit_split_list(struct expander *x, const struct value *v)
 {
     expand__ifs(x->sh, x->st);
     struct str sep = x->st->ifs_first;
+    bool whole = x->in_arg && v->all == '@' && sep.n && sep.p[0] != ' '; /* then only the blanks between them are split at */
+    if (whole || (!sep.n && v->trimmed && !v->args))
+        sep = STR(" ");
+    x->list_start = !x->have && !x->fields_done;
     for (uint32_t i = 0; i < v->n; i++) {
         int r = 0;
         if (i && sep.n)
@@ -235,10 +248,11 @@ static int emit_split_list(struct expander *x, const struct value *v)
         else if (i && x->have)
             r = expand__end_field(x);
         if (r == 0 && v->v[i].n)
-            r = expand__put_split(x, v->v[i]);
+            r = whole && !v->changed ? expand__put(x, v->v[i], false) : expand__put_split(x, v->v[i]);
         if (r < 0)
             return r;
     }
+    x->list_start = false;
     return 0;
 }
 
@@ -290,7 +304,7 @@ static int op_error(struct expander *x, struct param *p, enum expand_ctx ctx)
     }
     int r;
     if (ctx == XP_QUOTE || !p->arg->parts || (p->arg->flags & WORD_LITERAL)) {
-        r = expand_str(sh, p->arg, ctx == XP_QUOTE ? EXPAND_HEREDOC : EXPAND_PLAIN, &text);
+        r = expand_str(sh, p->arg, ctx == XP_QUOTE ? EXPAND_QUOTED : EXPAND_PLAIN, &text);
     } else {
         /* Without quotes the word is split, and put together again with blanks. */
         struct fields f = {0};
@@ -323,7 +337,7 @@ static int op_assign(struct expander *x, struct param *p, enum expand_ctx ctx)
         sh_error(sh, "%.*s: bad array subscript", (int)name.n, name.p);
         return expand__discard(sh);
     }
-    int r = expand_str(sh, p->arg, ctx == XP_QUOTE ? EXPAND_HEREDOC : EXPAND_PLAIN, &text);
+    int r = expand_str(sh, p->arg, ctx == XP_QUOTE ? EXPAND_QUOTED : EXPAND_PLAIN, &text);
     if (r == 0 && p->subscript)
         r = expand__subscript(sh, p, var_find(sh, p->sym), &key, &index);
     if (r < 0)
@@ -593,6 +607,8 @@ static int param_value(struct expander *x, struct param *p, enum expand_ctx ctx)
     if (held)
         var__ref(held);
     r = apply(sh, p, &v);
+    v.changed = true;
+    v.trimmed = p->op >= OP_PREFIX && p->op <= OP_SUFFIX_LONG;
     if (r == 0)
         r = expand__emit(x, &v, ctx == XP_QUOTE);
     var__unref(held);
@@ -608,7 +624,7 @@ int expand__param(struct expander *x, struct param *p, enum expand_ctx ctx)
     }
     switch ((int)p->op) {
     case OP_BAD:
-        return bad_substitution(sh, p);
+        return bad_substitution(x, p, ctx);
     case OP_NAMES:
         return op_names(x, p, ctx == XP_QUOTE);
     case OP_KEYS:

@@ -78,8 +78,11 @@ static int delimiter(struct expander *x, enum ifs_class cls)
         x->ws_ended = cls == IFS_SPACE;
         return r;
     }
-    if (cls == IFS_SPACE)
+    if (cls == IFS_SPACE) {
+        x->ws_ended = x->ws_ended || x->list_start;
         return 0;
+    }
+    x->list_start = false;
     if (x->ws_ended) {
         x->ws_ended = false;
         return 0;

@@ -125,6 +125,40 @@ static void put_assignment(struct shell *sh, struct buf *b, const struct sym *s,
     }
 }
 
+/* "${a[@]@A}" gives the words before the value one by one: declare, -a, a=(…); and of "set -- …" all words. */
+static int assignment_words(struct shell *sh, struct str s, struct value *v)
+{
+    struct fields f = {0};
+    bool set = str_starts(s, STR("set -- "));
+    int r = 0;
+    if (set) {
+        r = fields_add(sh, &f, STR("set"));
+        if (r == 0)
+            r = fields_add(sh, &f, STR("--"));
+        for (uint32_t i = 0; r == 0 && i < v->n; i++) {
+            struct buf *b = &expand__state(sh)->buf;
+            size_t start = b->n;
+            struct str one;
+            quote_at_q(b, v->v[i], sh->utf8);
+            r = expand__take(sh, start, &one);
+            if (r == 0)
+                r = fields_add(sh, &f, one);
+        }
+    }
+    for (int k = 0; k < 2 && !set && r == 0; k++) {
+        ptrdiff_t blank = str_find(s, ' ', 0);
+        if (blank < 0)
+            break;
+        r = fields_add(sh, &f, str_of(s.p, (size_t)blank));
+        s = str_from(s, (size_t)blank + 1);
+    }
+    if (!set && r == 0 && s.n)
+        r = fields_add(sh, &f, s);
+    v->v = f.v;
+    v->n = f.n;
+    return r;
+}
+
 static int transform_assign(struct shell *sh, const struct param *p, struct value *v)
 {
     struct buf *b = &expand__state(sh)->buf;
@@ -150,8 +184,13 @@ static int transform_assign(struct shell *sh, const struct param *p, struct valu
         }
         put_assignment(sh, b, s, var, &one);
     }
-    *v = (struct value){.set = true};
-    return expand__take(sh, start, &v->s);
+    struct value text = {.set = true};
+    int r = expand__take(sh, start, &text.s);
+    if (r == 0 && v->list && v->all == '@')
+        r = assignment_words(sh, text.s, v);
+    else
+        *v = text;
+    return r;
 }
 
 /* ---- @K @k ---- */

@@ -42,6 +42,8 @@ enum expand_ctx {
 
 /* EXPAND_PATTERN and its like, and what only ${x/p/r} wants: quoted & and \ get a backslash. */
 #define EXPAND_REPLACEMENT ((enum expand_mode)100)
+/* As inside double quotes, but no here-document. */
+#define EXPAND_QUOTED ((enum expand_mode)101)
 
 struct expander {
     struct shell *sh;
@@ -53,10 +55,12 @@ struct expander {
     bool quoted;          /* state at the end of the marks */
     bool have;            /* there is a field, though maybe an empty one */
     bool ws_ended;        /* the last field was ended by IFS white space: a delimiter that follows belongs to that */
+    bool in_arg;          /* inside the word of an unquoted ${x-…} */
+    bool list_start;      /* a list without quotes begins the word: white space before its first delimiter swallows that (as bash) */
     bool glob_char;       /* the field holds an unquoted pattern character */
     bool in_bracket;      /* EXPAND_REGEX: inside [...] */
     uint32_t fields_done; /* number of fields ended so far */
-    int depth;
+    const struct word *word; /* what is expanded, for messages */
 };
 
 /* ---- expand.c ---- */
@@ -117,7 +121,10 @@ void expand__ifs(struct shell *sh, struct expand_state *st);
 struct value {
     bool list;
     bool set;
-    char all; /* '@' or '*' of a list */
+    char all;  /* '@' or '*' of a list */
+    bool args; /* the positional parameters */
+    bool changed; /* an operator was applied */
+    bool trimmed; /* that was # or % */
     struct str s;
     struct str *v;
     uint32_t n;
@@ -156,6 +163,10 @@ int expand__braces(struct shell *sh, const struct word *w, struct str **ret, uin
                    const struct part ***ret_parts);
 
 /* ---- tilde.c ---- */
+
+enum { PASSWD_NAME = 0, PASSWD_HOME = 5 };
+/* A field of the line of /etc/passwd (the tree's) for @user, or (empty) for the process's uid: appended, 0 or -ENOENT. */
+int expand__passwd(struct shell *sh, struct str user, int field, struct buf *out);
 
 /* Adds a literal text with its tilde prefixes expanded: at its start when @start, after ':' when @colons, after the
  * first '=' when

@@ -113,10 +113,41 @@ static char *node_text(const struct node *n)
     return mem_dup(out.n ? out.p : "", out.n);
 }
 
+static void drop_inherited(struct shell *sh)
+{
+    while (sh->jobs_inherited && sh->jobs)
+        job_remove(sh, sh->jobs);
+    sh->jobs_inherited = false;
+}
+
+static void *copy(const void *p, size_t n)
+{
+    return memcpy(mem_alloc(n), p, n);
+}
+
+void job_inherit(struct shell *c, const struct shell *parent)
+{
+    struct job **at = &c->jobs;
+    for (const struct job *j = parent->jobs; j; j = j->next) {
+        struct job *k = *at = copy(j, sizeof *j);
+        at = &k->next;
+        k->pids = copy(j->pids, j->n * sizeof *j->pids);
+        k->statuses = copy(j->statuses, j->n * sizeof *j->statuses);
+        k->outcomes = copy(j->outcomes, j->n * sizeof *j->outcomes);
+        k->texts = copy(j->texts, j->n * sizeof *j->texts);
+        k->text = mem_dup(j->text, strlen(j->text));
+        for (uint32_t i = 0; i < j->n; i++)
+            k->texts[i] = mem_dup(j->texts[i], strlen(j->texts[i]));
+    }
+    *at = NULL;
+    c->jobs_inherited = true;
+}
+
 struct job *job_add(struct shell *sh, const int *pids, uint32_t n, int pgid, const struct node *node, bool background)
 {
     struct job *j = mem_zalloc(sizeof *j), **at = &sh->jobs;
     int id = 1;
+    drop_inherited(sh);
     for (; *at; at = &(*at)->next)
         id = (*at)->id + 1;
     *at = j;
@@ -453,6 +484,8 @@ int job_wait_all(struct shell *sh)
     for (struct job *j = sh->jobs; j; j = j->next)
         if (j->state == JOB_DONE)
             j->waited = j->notified = true;
+    job_clean(sh);
+    sh->n_known = 0;
     return 0;
 }
 

@@ -45,5 +45,7 @@ void job_clean(struct shell *sh);
 void job_notify(struct shell *sh);
 /* Continues a stopped job, in the foreground (its status) or not. */
 int job_continue(struct shell *sh, struct job *j, bool foreground);
-/* A copy of the table for a clone: nothing of it is the clone's. */
+/* Gives the clone @c the jobs of its parent, for `jobs` to list; nothing of them is the clone's. */
+void job_inherit(struct shell *c, const struct shell *parent);
+/* Frees the table. */
 void job_drop_all(struct shell *sh);

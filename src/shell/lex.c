@@ -15,6 +15,11 @@ static bool take_line(struct parser *ps)
     const char *nl = memchr(ps->text.p, '\n', ps->text.n);
     struct str line = str_of(ps->text.p, nl ? (size_t)(nl - ps->text.p) + 1 : ps->text.n);
     ps->text = str_from(ps->text, line.n);
+    if (ps->echo && sh_opt(ps->sh, OPT_VERBOSE)) {
+        sh_write_fd(ps->sh, 2, line);
+        if (!nl)
+            sh_write_fd(ps->sh, 2, STR("\n"));
+    }
     while (line.n) {
         const char *nul = memchr(line.p, 0, line.n);
         size_t n = nul ? (size_t)(nul - line.p) : line.n;
@@ -24,6 +29,16 @@ static bool take_line(struct parser *ps)
         }
         line = str_from(line, nul ? n + 1 : n);
     }
+    return true;
+}
+
+/* A last line that has no newline gets one; but a backslash that ends it stands for itself. */
+static bool end_last_line(struct parser *ps)
+{
+    if (!ps->in.n || ps->in.p[ps->in.n - 1] == '\n' || ps->in.p[ps->in.n - 1] == '\\')
+        return false;
+    if (buf_putc(&ps->in, '\n') != 0)
+        ps->failed = -ENOMEM;
     return true;
 }
 
@@ -45,7 +60,7 @@ bool lex_fill(struct parser *ps)
             ps->failed = r;
         if (r <= 0) {
             ps->eof = true;
-            return false;
+            return r == 0 && ps->end_line && end_last_line(ps);
         }
         ps->text = buf_str(&ps->more);
         if (!ps->text.n)
@@ -108,7 +123,7 @@ static void warn(struct parser *ps, int line, const char *fmt, ...) __attribute_
 
 static void warn(struct parser *ps, int line, const char *fmt, ...)
 {
-    if (!ps->sh || !ps->sh->p)
+    if (!ps->sh || !ps->sh->p || ps->check_only)
         return;
     char text[300];
     va_list ap;
@@ -224,6 +239,8 @@ static void read_heredoc(struct parser *ps, struct redir *r)
         buf_clear(&line);
         if (!heredoc_line(ps, !r->delim_quoted, &line)) {
             int last = ps->in.n && ps->in.p[ps->in.n - 1] == '\n' ? ps->line - 1 : ps->line;
+            if (!ps->failed && ps->check_only)
+                parse_fail_eof(ps, start, '<');
             if (!ps->failed)
                 warn(ps, last, "here-document at line %d delimited by end-of-file (wanted `%.*s')", start,
                      (int)NUM_MIN(r->delim.n, 200), r->delim.p);

@@ -75,6 +75,16 @@ void parse_fail_eof(struct parser *ps, int line, char c)
         ps->err->incomplete = true;
 }
 
+void parse_forget_failure(struct parser *ps, struct heredoc_ref **tail)
+{
+    ps->failed = 0;
+    if (ps->err)
+        *ps->err = (struct parse_error){0};
+    *tail = NULL;
+    ps->heredocs_tail = tail;
+    buf_clear(&ps->acc);
+}
+
 struct str parse_token_text(const struct parser *ps, const struct token *t)
 {
     if (t->kind == T_NEWLINE)
@@ -147,14 +157,22 @@ void parse_sub_init(struct parser *sub, const struct parser *parent, struct str 
     sub->a = parent->a;
     sub->err = err;
     sub->depth = parent->depth;
+    sub->check_only = parent->check_only;
 }
 
 struct parser *parser_new(struct shell *sh, struct str text, const struct parse_input *input, int line)
 {
     struct parser *ps = mem_alloc(sizeof(*ps));
     parse_init(ps, sh, text, line);
+    ps->end_line = true;
     ps->input = input;
+    ps->echo = sh && sh->p;
     return ps;
+}
+
+void parser_check_only(struct parser *ps)
+{
+    ps->check_only = true;
 }
 
 void parser_free(struct parser *ps)

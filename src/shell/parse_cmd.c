@@ -154,9 +154,12 @@ struct node *parse_simple(struct parser *ps, struct word *first, int line)
     bool keyword = ps->sh && sh_opt(ps->sh, OPT_KEYWORD);
     int flags = LEX_CMD | LEX_ASSIGN;
     struct word *w = first;
-    for (;;) {
+    for (uint32_t elems = 0;; elems++) {
         if (!w) {
             struct token *t = lex_peek(ps, flags);
+            /* As bash counts: a command is on the line where its second word ends. */
+            if (elems == 1 && (t->kind == T_REDIR || t->kind == T_WORD))
+                n->line = ps->line;
             if (t->kind == T_REDIR) {
                 if (!parse_redir(ps, &tail))
                     break;

@@ -107,9 +107,6 @@ bool parse_arith_try(struct parser *ps, struct word **ret)
         return false;
     int line = ps->line;
     struct heredoc_ref **tail = ps->heredocs_tail;
-    struct parse_error saved = {0};
-    if (ps->err)
-        saved = *ps->err;
     lex_skip(ps, 2);
     struct word *w = parse_word(ps, CTX_ARITH, true, 0);
     if (w && lex_at(ps, 0) < 0)
@@ -121,11 +118,7 @@ bool parse_arith_try(struct parser *ps, struct word **ret)
     }
     if (ps->failed && (ps->failed != -EINVAL || (ps->err && ps->err->incomplete)))
         return false;
-    ps->failed = 0;
-    if (ps->err)
-        *ps->err = saved;
-    *tail = NULL;
-    ps->heredocs_tail = tail;
+    parse_forget_failure(ps, tail);
     ps->n_edits = edits;
     ps->pos = start;
     ps->line = line;
@@ -272,6 +265,7 @@ static void backquote_parse(struct parser *ps, struct cmdsub *cs, int line)
     struct parse_error err = {0};
     struct parser sub;
     parse_sub_init(&sub, ps, cs->source, line, &err);
+    sub.end_line = true;
     cs->body = parse_list(&sub);
     struct token *t = lex_peek(&sub, LEX_CMD);
     if (!sub.failed && t->kind != T_EOF)

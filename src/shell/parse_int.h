@@ -66,6 +66,7 @@ struct heredoc_ref {       /* a here-document whose body is still to be read */
 };
 
 struct parser {
+    bool echo;             /* reads what the shell reads: set -v prints it */
     struct shell *sh;          /* NULL: default options, no symbols */
     struct str text;           /* given, not yet in `in` */
     const struct parse_input *input;
@@ -74,6 +75,8 @@ struct parser {
     size_t pos;
     int line;                  /* of pos */
     bool eof;
+    bool end_line;             /* a last line without its newline gets one, as in bash */
+    bool check_only;           /* see parser_check_only() */
     bool one_word;             /* the text is a piece, not a script: lines do not end anything */
     struct ast *ast;
     struct arena *a;
@@ -109,6 +112,8 @@ struct parser {
 void parse_fail(struct parser *ps, int line, size_t at, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 /* "unexpected EOF while looking for matching `C'"; the input was incomplete. */
 void parse_fail_eof(struct parser *ps, int line, char c);
+/* Something else is tried: the failure did not happen, and here-documents queued since @tail was the queue's end were not asked for. */
+void parse_forget_failure(struct parser *ps, struct heredoc_ref **tail);
 /* "syntax error near unexpected token `…'", or the end-of-file form. */
 void parse_unexpected(struct parser *ps, const struct token *t);
 /* Text of a token as messages show it. Borrowed. */

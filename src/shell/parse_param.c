@@ -108,8 +108,13 @@ static bool param_subscript(struct parser *ps, struct param *p)
         return true;
     }
     lex_skip(ps, 1);
-    if (!parse_word_opt(ps, CTX_SUBSCRIPT, false, &p->subscript))
+    struct heredoc_ref **tail = ps->heredocs_tail;
+    if (!parse_word_opt(ps, CTX_SUBSCRIPT, false, &p->subscript)) {
+        /* bash finds the '}' first; what lies before it need not be a subscript at all. */
+        if (ps->failed == -EINVAL)
+            parse_forget_failure(ps, tail);
         return false;
+    }
     if (!p->subscript || lex_at(ps, 0) != ']')
         return false;
     lex_skip(ps, 1);

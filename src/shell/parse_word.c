@@ -163,6 +163,7 @@ static void double_quote(struct parser *ps, struct builder *b)
     if (!parse_enter(ps))
         return;
     quoted_parts(ps, CTX_DQUOTE, true, &in);
+    flush(ps, &in);
     ps->depth--;
     if (ps->failed)
         return;
@@ -648,7 +649,7 @@ struct word *parse_word(struct parser *ps, enum word_ctx ctx, bool quoted, int l
     word_source(ps, w, start, mark);
     if (ps->in_word == 0)
         ps->n_edits = mark;
-    if (b.equals && ctx == CTX_WORD)
+    if (b.equals && ctx == CTX_WORD && !(lex & LEX_ELEM)) /* x=~ is no assignment there */
         parse_word_assign(ps, w);
     if (w->assign && b.list) {
         w->assign->is_array = true;

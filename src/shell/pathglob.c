@@ -269,9 +269,10 @@ static int deep_entry(void *arg, const struct vfs_dirent *e)
     return d->g->err;
 }
 
-/* All directories below those of @cur, and they themselves, go to @next; when @last every file is a match instead.
- * Symlinks to directories are places, but are not gone into. */
-static void deep_component(struct globber *g, const struct places *cur, struct places *next, bool last,
+/* All directories below those of @cur, and they themselves, go to @next; when @last every file is a match instead. Symlinks
+ * to directories are places, but are not gone into; bash leaves them out when the pattern begins with ** and does not
+ * @ends (in '/') behind it. */
+static void deep_component(struct globber *g, const struct places *cur, struct places *next, bool last, bool ends,
                            bool from_pattern)
 {
     for (size_t i = 0; i < cur->n && !g->err; i++) {
@@ -287,7 +288,8 @@ static void deep_component(struct globber *g, const struct places *cur, struct p
             d.links = (struct places){0};
             if (readable(g, at.ino, !last))
                 vfs_dir_each(g->vfs, at.ino, deep_entry, &d);
-            add_links(g, next, at.path, at.ino, &d.links);
+            if (start.path.n || ends)
+                add_links(g, next, at.path, at.ino, &d.links);
             if (!last)
                 push_place(g, next, at.path, at.ino);
             if (expand__poll(g->sh) < 0)
@@ -385,11 +387,12 @@ static void walk(struct globber *g, struct str pat)
             size_t e = component_end(pat, after);
             if (str_eqc(str_of(pat.p + after, e - after), "**")) {
                 i = after;
+                from_pattern = true;
                 continue;
             }
         }
         if (deep)
-            deep_component(g, &cur, &next, last, from_pattern);
+            deep_component(g, &cur, &next, last, after >= pat.n, from_pattern);
         else if (glob)
             glob_component(g, comp, &cur, &next, last);
         else

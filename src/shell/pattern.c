@@ -345,6 +345,8 @@ bool pattern_is_glob(struct str s, int flags)
             return true;
         else if (c == '[')
             open = true;
+        else if (c == '/')
+            open = false; /* a set does not reach over components */
         else if ((flags & PATTERN_EXTGLOB) && (c == '+' || c == '@' || c == '!') && i + 1 < s.n && s.p[i + 1] == '(')
             return true;
     }

@@ -381,8 +381,12 @@ static struct pat_seq compile_seq(struct compiler *c, size_t from, size_t to)
 static void find_stars(struct pattern *p)
 {
     bool plain = !(p->flags & PATTERN_NOCASE);
+    bool star = false;
     for (uint32_t i = 0; i < p->seq.n; i++) {
         const struct pat_item *it = &p->seq.items[i];
+        if (star && it->kind == PAT_GROUP && strchr("@+!", it->op))
+            p->odd = true;
+        star = it->kind == PAT_STAR || (star && it->kind == PAT_ANY);
         if (it->kind == PAT_STAR) {
             if (!p->stars++)
                 p->first_star = i;

@@ -234,6 +234,43 @@ static uint64_t *ext_seq(struct ext *e, const struct pat_seq *s, const uint64_t 
     return cur;
 }
 
+/*
+ * bash does not try @(…), +(…) and !(…) at the end of the text when a '*' (and maybe some '?') stands before them; and when
+ * the text ends where such a '*' begins (or with those '?'), !(…) and all that follows it match. Scripts are tested with that,
+ * so it is the same here. The top level of such a pattern over a whole text:
+ */
+static bool ext_odd(struct ext *e, const uint64_t *in)
+{
+    const struct pat_seq *s = &e->p->seq;
+    size_t n = e->text.n;
+    uint64_t *cur = set_new(e), *tail = set_new(e); /* tail: where the '?' behind a '*' lead without it */
+    bool star = false;
+    if (!cur || !tail)
+        return false;
+    memcpy(cur, in, e->words * sizeof(*in));
+    for (uint32_t k = 0; k < s->n; k++) {
+        const struct pat_item *it = &s->items[k];
+        bool odd = it->kind == PAT_GROUP && strchr("@+!", it->op);
+        if (star && odd && it->op == '!' && set_has(tail, n))
+            return true;
+        if (star && odd)
+            cur[n / 64] &= ~(UINT64_C(1) << n % 64);
+        struct arena_mark m = arena_mark(&e->a);
+        if (it->kind == PAT_STAR)
+            memcpy(tail, cur, e->words * sizeof(*cur));
+        uint64_t *t = star && it->kind == PAT_ANY ? ext_step(e, it, tail) : NULL;
+        uint64_t *r = it->kind == PAT_GROUP ? ext_group(e, it, cur) : ext_step(e, it, cur);
+        if (!r)
+            return false;
+        if (t)
+            memcpy(tail, t, e->words * sizeof(*t));
+        memcpy(cur, r, e->words * sizeof(*r));
+        ext_reset(e, m);
+        star = it->kind == PAT_STAR || (star && it->kind == PAT_ANY);
+    }
+    return set_has(cur, n);
+}
+
 static void ext_init(struct ext *e, const struct pattern *p, struct proc *proc, struct str text, bool back, char *stack,
                      size_t n)
 {
@@ -245,11 +282,49 @@ static void ext_init(struct ext *e, const struct pattern *p, struct proc *proc, 
 
 #define STACK_BYTES 2048
 
+/* Whether all of @text matches. */
+static bool whole_odd(const struct pattern *p, struct proc *proc, struct str text)
+{
+    _Alignas(16) char stack[STACK_BYTES];
+    struct ext e;
+    ext_init(&e, p, proc, text, false, stack, sizeof(stack));
+    uint64_t *in = set_new(&e);
+    bool yes = false;
+    if (in) {
+        set_add(in, 0);
+        yes = ext_odd(&e, in);
+    }
+    arena_done(&e.a);
+    return yes;
+}
+
+/* Odd patterns depend on where the text ends, so each part of the text that may match is looked at as a text of its own. */
+static ptrdiff_t run_odd(const struct pattern *p, struct proc *proc, struct str text, enum pat_want want)
+{
+    bool suffix = want == PAT_SUFFIX_SHORT || want == PAT_SUFFIX_LONG;
+    bool longest = want == PAT_PREFIX_LONG || want == PAT_SUFFIX_LONG;
+    if (want == PAT_WHOLE)
+        return whole_odd(p, proc, text) ? (ptrdiff_t)text.n : -1;
+    for (size_t k = 0; k <= text.n; k++) {
+        size_t n = longest ? text.n - k : k, cut = suffix ? text.n - n : n;
+        bool inside = cut < text.n && ((unsigned char)text.p[cut] & 0xc0) == 0x80;
+        if ((p->flags & PATTERN_UTF8) && inside)
+            continue;
+        if (whole_odd(p, proc, suffix ? str_from(text, cut) : str_of(text.p, n)))
+            return (ptrdiff_t)n;
+        if (proc && proc_poll(proc) < 0)
+            break;
+    }
+    return -1;
+}
+
 ptrdiff_t pattern__run_ext(const struct pattern *p, struct proc *proc, struct str text, enum pat_want want)
 {
     _Alignas(16) char stack[STACK_BYTES];
     struct ext e;
     bool back = want == PAT_SUFFIX_SHORT || want == PAT_SUFFIX_LONG;
+    if (p->odd && !(p->flags & PATTERN_PATH))
+        return run_odd(p, proc, text, want);
     ext_init(&e, p, proc, text, back, stack, sizeof(stack));
     uint64_t *in = set_new(&e), *out = NULL;
     ptrdiff_t r = -1;
@@ -281,6 +356,24 @@ ptrdiff_t pattern__run_ext(const struct pattern *p, struct proc *proc, struct st
     return r;
 }
 
+static bool search_odd(const struct pattern *p, struct proc *proc, struct str text, size_t from, size_t *ret_start,
+                       size_t *ret_len)
+{
+    for (size_t pos = from; pos <= text.n; pos++) {
+        if ((p->flags & PATTERN_UTF8) && pos < text.n && ((unsigned char)text.p[pos] & 0xc0) == 0x80)
+            continue;
+        ptrdiff_t n = run_odd(p, proc, str_from(text, pos), PAT_PREFIX_LONG);
+        if (n >= 0) {
+            *ret_start = pos;
+            *ret_len = (size_t)n;
+            return true;
+        }
+        if (proc && proc_poll(proc) < 0)
+            break;
+    }
+    return false;
+}
+
 bool pattern__search_ext(const struct pattern *p, struct proc *proc, struct str text, size_t from, size_t *ret_start,
                          size_t *ret_len)
 {
@@ -289,6 +382,8 @@ bool pattern__search_ext(const struct pattern *p, struct proc *proc, struct str 
     bool found = false;
     if (from > text.n)
         return false;
+    if (p->odd && !(p->flags & PATTERN_PATH))
+        return search_odd(p, proc, text, from, ret_start, ret_len);
     ext_init(&e, p, proc, text, false, stack, sizeof(stack));
     uint64_t *in = set_new(&e);
     /* All starts at once first: without any match the search ends here. */

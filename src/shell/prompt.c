@@ -98,9 +98,11 @@ static size_t put_date(struct prompt *p, struct str s, size_t i)
 
 static void put_user(struct prompt *p)
 {
-    struct cmd c = {.p = p->sh->p, .name = "bash", .arena = &p->sh->scratch};
-    const char *name = cmd_user_name(&c, p->sh->p->cred.uid);
-    put_safe(p, str_c(name ? name : "I have no name!"));
+    struct buf name BUF_AUTO;
+    buf_init(&name, LIMIT_PATH);
+    if (expand__passwd(p->sh, STR(""), PASSWD_NAME, &name) < 0)
+        buf_addc(&name, "I have no name!");
+    put_safe(p, buf_str(&name));
 }
 
 static void put_host(struct prompt *p, bool whole)

@@ -261,6 +261,17 @@ static int close_target(struct shell *sh, const struct redir *r, struct redir_sa
     return 0;
 }
 
+/* The word as it was written, without the dash of a move. */
+static int bad_source(struct shell *sh, const struct redir *r)
+{
+    struct buf text BUF_AUTO;
+    buf_init(&text, LIMIT_STRING);
+    ast_print_word(&text, r->target);
+    if (text.n && text.p[text.n - 1] == '-')
+        buf_trunc(&text, text.n - 1);
+    return fail(sh, -EBADF, buf_str(&text));
+}
+
 /* N>&M, N>&M-, N>&-, and >&word, which is &>word. */
 static int redirect_dup(struct shell *sh, const struct redir *r, struct str t, struct redir_saved **saved)
 {
@@ -275,7 +286,7 @@ static int redirect_dup(struct shell *sh, const struct redir *r, struct str t, s
         return 1;
     }
     if (from >= LIMIT_FDS || !proc_get(sh->p, (int)from))
-        return fail(sh, -EBADF, move ? str_of(t.p, t.n - 1) : t);
+        return bad_source(sh, r);
     int to = r->fd >= 0 ? r->fd : default_fd(r->kind);
     if (r->var.n) {
         int fd = proc_dup(sh->p, (int)from, USER_FD_MIN, false);

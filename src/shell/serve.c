@@ -119,6 +119,7 @@ enum shell_syntax shell_check_syntax(struct shell *sh, struct str text)
     struct parser *ps = parser_new(sh, text, NULL, 1);
     if (!ps)
         return SHELL_BROKEN;
+    parser_check_only(ps);
     struct parse_error err = {0};
     struct ast *a;
     int r;

@@ -88,6 +88,7 @@ struct shell *shell_clone(struct shell *sh, struct proc *child)
     c->p = child;
     arena_init(&c->scratch);
     buf_init(&c->out, LIMIT_STRING);
+    c->expand = NULL;
     c->vars = vartab_ref(sh->vars);
     shell__share_maps(sh, c);
     c->traps = traps_ref(sh->traps);
@@ -100,7 +101,7 @@ struct shell *shell_clone(struct shell *sh, struct proc *child)
     c->frame = frame_ref(sh->frame);
     if (sh->arg0_heap) {
         c->arg0_heap = mem_dup(sh->arg0.p, sh->arg0.n);
-        c->arg0.p = c->arg0_heap;
+        c->arg0.p = c->script_name = c->arg0_heap;
     }
     c->pipestatus = mem_alloc(NUM_MAX(sh->n_pipestatus, 1u) * sizeof *c->pipestatus);
     c->cap_pipestatus = NUM_MAX(sh->n_pipestatus, 1u);
@@ -115,6 +116,7 @@ struct shell *shell_clone(struct shell *sh, struct proc *child)
             c->dirstack[i] = dup_str(sh->dirstack[i]);
     }
     c->jobs = NULL;
+    c->jobs_inherited = false;
     c->known = NULL;
     c->n_known = c->cap_known = 0;
     c->dyn = NULL;
@@ -156,6 +158,7 @@ void shell_free(struct shell *sh)
     job_drop_all(sh);
     var__special_done(sh);
     buf_done(&sh->out);
+    expand_done(sh);
     arena_done(&sh->scratch);
     mem_free(sh);
 }

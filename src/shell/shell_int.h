@@ -170,6 +170,9 @@ struct shell {
     bool interactive, login, posix_started, reading_stdin, dash_c;
     bool utf8;                /* LC_ALL / LC_CTYPE / LANG say UTF-8 */
     bool is_subshell;         /* forked: `exit` leaves only it */
+    bool stdin_given;         /* a subshell whose standard input is a pipe or redirected: its & commands keep it */
+    bool jobs_inherited;      /* sh->jobs are the parent's, to be listed only */
+    bool shlvl_less;          /* what runs replaces this shell: SHLVL of its environment is one less */
 
     enum flow flow;
     uint32_t flow_n;          /* levels left for break and continue */
@@ -185,7 +188,9 @@ struct shell {
     uint32_t cap_pipestatus;
     int last_cmdsub_status;   /* for `x=$(false)` */
     bool had_cmdsub;
+    const struct node *oneshot; /* the command after which a -c shell has nothing to do */
     struct ast *unit;         /* what runs: children that live on count it */
+    const struct word *cur_expr; /* of for (( )), which BASH_COMMAND shows */
     const struct node *cur_node; /* BASH_COMMAND */
     struct str last_arg;      /* $_ , heap */
     size_t last_arg_cap;
@@ -432,6 +437,8 @@ const struct builtin *const *builtin_all(size_t *ret_n);
 const struct builtin *builtin_find_any(struct str name);
 /* Switches a builtin on or off in this shell, and tells shell_lookup_changed(). */
 void builtin_enable(struct shell *sh, const struct builtin *b, bool on);
+/* "NAME: too many arguments" of shift, break, exit …: abandons the line, and all of a -c text, as bash does; returns 1. */
+int builtin_too_many(struct shell *sh, const struct builtin_args *a);
 /* "NAME: SYNOPSIS" and the help text on standard output, as --help gives it; returns 2. */
 int builtin_help(struct shell *sh, const struct builtin *b);
 /* Prints to the builtin's standard output (sh->out, flushed by the executor when the builtin ends; "write error" and status 1 on failure). */

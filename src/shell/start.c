@@ -356,7 +356,8 @@ static void named_option(struct args *a, bool on, bool shopts)
     else if (!shopts && o)
         (void)options_set(a->sh, o->bit, on);
     else
-        fail(a, false, shopts ? ": invalid shell option name" : ": invalid option name", name);
+        fail(a, false, shopts ? ": invalid shell option name" : ": invalid option name",
+             arena_printf(&a->sh->scratch, shopts ? "line 0: %s" : "line 0: bash: %s", name));
 }
 
 static void letters(struct args *a, const char *word)
@@ -495,6 +496,7 @@ static enum start_mode choose(struct args *a, struct buf *script, struct str *re
             arg0 = st->argv[a->i++];
         keep_names(sh, arg0, NULL, text);
         sh->dash_c = true;
+        sh->parse_what = "-c";
         set_var(sh, "BASH_EXECUTION_STRING", text, 0);
         *ret_text = sh->exec_string;
         take_args(a);

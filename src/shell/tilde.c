@@ -17,8 +17,7 @@ static struct str passwd_field(struct str line, int k)
     return c < 0 ? line : str_of(line.p, (size_t)c);
 }
 
-/* Home directory from the tree's /etc/passwd, of @user or (empty) of the process's uid: appended, 0 or -ENOENT. */
-static int passwd_home(struct shell *sh, struct str user, struct buf *out)
+int expand__passwd(struct shell *sh, struct str user, int field, struct buf *out)
 {
     struct vfs_handle *h;
     struct vfs_ctx ctx = proc_ctx(sh->p);
@@ -39,7 +38,7 @@ static int passwd_home(struct shell *sh, struct str user, struct buf *out)
         bool hit = user.n ? str_eq(passwd_field(line, 0), user)
                           : str_u64(passwd_field(line, 2), &uid) == 0 && uid == sh->p->cred.uid;
         if (hit) {
-            buf_adds(out, passwd_field(line, 5));
+            buf_adds(out, passwd_field(line, field));
             return 0;
         }
         i = end + 1;
@@ -80,7 +79,7 @@ size_t expand_tilde(struct shell *sh, struct str s, struct buf *out)
     struct str who = str_of(s.p + 1, end - 1);
     bool found;
     if (!who.n)
-        found = add_var(sh, "HOME", out) || (sh->p && passwd_home(sh, who, out) == 0);
+        found = add_var(sh, "HOME", out) || (sh->p && expand__passwd(sh, who, PASSWD_HOME, out) == 0);
     else if (str_eqc(who, "+"))
         found = add_var(sh, "PWD", out);
     else if (str_eqc(who, "-"))
@@ -88,15 +87,15 @@ size_t expand_tilde(struct shell *sh, struct str s, struct buf *out)
     else if ((who.p[0] >= '0' && who.p[0] <= '9') || who.p[0] == '+' || who.p[0] == '-')
         found = stack_entry(sh, who, out);
     else
-        found = sh->p && passwd_home(sh, who, out) == 0;
+        found = sh->p && expand__passwd(sh, who, PASSWD_HOME, out) == 0;
     return found ? end : 0;
 }
 
 /* The prefix at @i: expanded and added as quoted text. Returns how many bytes it was; 0 when it is none. */
-static size_t put_prefix(struct expander *x, struct str s, size_t i, bool colons, bool whole, int *ret_err)
+static size_t put_prefix(struct expander *x, struct str s, size_t i, bool whole, int *ret_err)
 {
     size_t end = i + 1;
-    while (end < s.n && s.p[end] != '/' && (!colons || s.p[end] != ':'))
+    while (end < s.n && s.p[end] != '/' && s.p[end] != ':')
         end++;
     /* A prefix that runs on into a quoted or expanded part is not one. */
     if (end == s.n && !whole)
@@ -132,7 +131,7 @@ int expand__put_tilde(struct expander *x, struct str s, bool start, bool colons,
             continue; /* only the first '=' begins the value */
         if (i > from)
             r = put_plain(x, str_of(s.p + from, i - from), split);
-        size_t n = r == 0 ? put_prefix(x, s, i, colons, whole, &r) : 0;
+        size_t n = r == 0 ? put_prefix(x, s, i, whole, &r) : 0;
         from = n ? i + n : i;
         i += n ? n - 1 : 0;
     }

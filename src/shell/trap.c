@@ -234,10 +234,12 @@ void trap_leave_function(struct shell *sh, uint32_t before)
     sh->traps_hidden &= before;
 }
 
-bool trap_pending_at_exit(const struct shell *sh)
+bool trap_any(const struct shell *sh)
 {
-    const char *text = trap_get(sh, TRAP_EXIT);
-    return text && *text;
+    for (int sig = 0; sh->traps && !sh->traps_reset && sig < TRAP_COUNT; sig++)
+        if (sh->traps->text[sig] && *sh->traps->text[sig])
+            return true;
+    return false;
 }
 
 /* ---- running ---- */

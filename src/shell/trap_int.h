@@ -24,7 +24,7 @@ uint32_t trap_enter_function(struct shell *sh, bool traced, bool source);
 void trap_leave_function(struct shell *sh, uint32_t before);
 /* Runs the DEBUG trap before @n; with extdebug its status: not 0 skips the command, 2 returns from the function. */
 int trap_run_debug(struct shell *sh, const struct node *n);
-/* Whether an EXIT trap will run when this shell ends: then its last command must not take the process over. */
-bool trap_pending_at_exit(const struct shell *sh);
+/* Whether this shell itself has set a trap that is not just ignoring: then its last command must not take the process over. */
+bool trap_any(const struct shell *sh);
 /* "Terminated", as shells describe a signal. */
 const char *trap_signal_text(int sig);

@@ -58,6 +58,15 @@ static void env_functions(struct shell *sh, struct env_list *l)
     }
 }
 
+/* SHLVL for what replaces the shell instead of running below it. */
+static struct str one_less(struct arena *a, struct str val)
+{
+    int64_t n;
+    if (str_i64(val, &n) < 0 || n <= INT64_MIN)
+        return val;
+    return str_c(arena_printf(a, "%lld", (long long)(n > 0 ? n - 1 : 0)));
+}
+
 char **var_environ(struct shell *sh, struct arena *a)
 {
     struct env_list l = {.a = a};
@@ -69,8 +78,12 @@ char **var_environ(struct shell *sh, struct arena *a)
         struct sym *s = sh->world->sym_v[i];
         if (v->flags & VAR_DYN)
             v = var__special_read(sh, s, v);
-        if (v && (v->flags & VAR_SET))
-            env_pair(&l, s->name, str_of(v->p, v->n));
+        if (!v || !(v->flags & VAR_SET))
+            continue;
+        struct str val = str_of(v->p, v->n);
+        if (sh->shlvl_less && str_eq(s->name, STR("SHLVL")))
+            val = one_less(a, val);
+        env_pair(&l, s->name, val);
     }
     env_functions(sh, &l);
     for (uint32_t i = 0; sh->env_extra && i < sh->env_extra->n; i++)

@@ -6,8 +6,8 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "shell/array_int.h"
+#include "shell/exec_int.h"
 #include "shell/options_int.h"
-#include "shell/shell_int.h"
 
 /*
  * A dynamic variable's binding in the table holds attributes only (VAR_DYN); its value is made in sh->dyn, which belongs to one shell, so
@@ -142,7 +142,7 @@ static int read_text(struct shell *sh, enum sym_special id, struct buf *out)
     }
     if (id == SPECIAL_BASH_COMMAND) {
         if (sh->cur_node)
-            ast_print_oneline(out, sh->cur_node);
+            exec__command_text(sh, sh->cur_node, out);
         return out->err;
     }
     if (id == SPECIAL_BASH_ARGV0)
@@ -307,6 +307,7 @@ static int set_arg0(struct shell *sh, struct str val)
     mem_free(sh->arg0_heap);
     sh->arg0_heap = p;
     sh->arg0 = str_of(p, val.n);
+    sh->script_name = p;
     return 1;
 }
 
@@ -409,6 +410,8 @@ void var__special_changed(struct shell *sh, struct sym *s)
         options_set_posix(sh, var_get(sh, "POSIXLY_CORRECT").p != NULL);
     } else if (id == SPECIAL_GLOBIGNORE) {
         uint64_t bit = UINT64_C(1) << SHOPT_DOTGLOB;
-        sh->shopts = var_get(sh, "GLOBIGNORE").n ? sh->shopts | bit : sh->shopts & ~bit;
+        struct str ignore = var_get(sh, "GLOBIGNORE");
+        if (!ignore.p || ignore.n) /* an empty value changes nothing */
+            sh->shopts = ignore.n ? sh->shopts | bit : sh->shopts & ~bit;
     }
 }

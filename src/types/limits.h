@@ -49,7 +49,7 @@
 #define LIMIT_REGEX_LITERALS (1u << 20)      /* nodes of a trie over plain strings (grep -F -f): ENOMEM */
 #define LIMIT_REGEX_DEPTH 250                /* nested groups and repetitions: EFBIG */
 #define LIMIT_REGEX_CACHE (8u << 20)         /* bytes of lazily made states, then they are dropped and made anew */
-#define LIMIT_REGEX_STEPS UINT64_C(50000000) /* of back-reference matching in one call: E2BIG */
+#define LIMIT_REGEX_STEPS UINT64_C(10000000) /* of back-reference matching in one call: E2BIG */
 
 /* Messages between processes (wire/wire.h). */
 #define LIMIT_MSG (256u << 10)     /* bytes of one message */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "host.h"
+#include "regex/test/host.h"
 
 #include <sys/resource.h>
 #include <sys/time.h>

@@ -179,6 +179,16 @@ int builtin_help(struct shell *sh, const struct builtin *b)
     return 2;
 }
 
+int builtin_too_many(struct shell *sh, const struct builtin_args *a)
+{
+    sh_error(sh, "%s: too many arguments", a->argv[0].p);
+    if (sh->dash_c)
+        (void)sh_fatal(sh, 1);
+    else
+        (void)sh_abort(sh, 1);
+    return 1;
+}
+
 /* After a wrong option: the usage of the builtin that @a calls. */
 static int opt_fail(struct shell *sh, const struct builtin_args *a)
 {

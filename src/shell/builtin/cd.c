@@ -120,24 +120,37 @@ int cd__enter(struct shell *sh, const char *who, struct str dir, bool no_links, 
     return 0;
 }
 
-int cd__bind(struct shell *sh)
+/* OLDPWD is what PWD was; when that had no value it has none, but stays exported. */
+static int bind_oldpwd(struct shell *sh)
 {
     struct str old = var_get(sh, "PWD");
-    struct sym *oldpwd = sym_get(sh, STR("OLDPWD"));
-    int status = 0;
-    if (!oldpwd || var_set(sh, oldpwd, old.p ? old : STR("")) < 0)
-        status = 1;
+    struct sym *s = sym_get(sh, STR("OLDPWD"));
+    struct var *v = s ? var_find(sh, s) : NULL;
+    if (!s)
+        return -ENOMEM;
+    if (old.p)
+        return var_set(sh, s, old);
+    bool exported = v && (v->flags & VAR_EXPORT);
+    int r = var_unset(sh, s);
+    return r == 0 && exported ? var_attr(sh, s, VAR_EXPORT, 0) : r;
+}
+
+int cd__bind(struct shell *sh)
+{
+    int status = bind_oldpwd(sh) < 0;
     if (var_set_name(sh, "PWD", sh->pwd) < 0)
         status = 1;
     return status;
 }
 
-/* cd found @dir in CDPATH, or was given "-": the new directory is printed. */
-static void print_pwd(struct shell *sh)
+static void print_line(struct shell *sh, struct str s)
 {
-    sh_write(sh, sh->pwd);
+    sh_write(sh, s);
     sh_puts(sh, "\n");
 }
+
+/* What is printed when the directory was not named by the user: its new name (CDPATH), or the text that led there ("-", cdable_vars). */
+enum show { SHOW_NOTHING, SHOW_PWD, SHOW_TEXT };
 
 struct going {
     struct shell *sh;
@@ -146,7 +159,7 @@ struct going {
 };
 
 /* Enters @dir: true and *ret_status when it could, false when it could not (negative errno in *ret_err). */
-static bool enter(const struct going *g, struct str dir, bool print, int *ret_status, int *ret_err)
+static bool enter(const struct going *g, struct str dir, enum show show, int *ret_status, int *ret_err)
 {
     bool lost;
     int r = cd__enter(g->sh, g->who, dir, g->no_links, &lost);
@@ -157,8 +170,8 @@ static bool enter(const struct going *g, struct str dir, bool print, int *ret_st
     *ret_status = cd__bind(g->sh);
     if (lost && g->no_links && g->strict)
         *ret_status = 1;
-    if (print)
-        print_pwd(g->sh);
+    if (show != SHOW_NOTHING)
+        print_line(g->sh, show == SHOW_PWD ? g->sh->pwd : dir);
     return true;
 }
 
@@ -180,7 +193,8 @@ static bool enter_by_cdpath(const struct going *g, struct str dir, int *ret_stat
         if (part.n > 0 && part.p[part.n - 1] != '/')
             buf_putc(&path, '/');
         buf_adds(&path, dir);
-        if (path.err == 0 && is_dir(g->sh, buf_str(&path)) && enter(g, buf_str(&path), part.n > 0, ret_status, &err))
+        enum show show = part.n == 0 ? SHOW_NOTHING : g->no_links ? SHOW_TEXT : SHOW_PWD;
+        if (path.err == 0 && is_dir(g->sh, buf_str(&path)) && enter(g, buf_str(&path), show, ret_status, &err))
             return true;
         i++;
     }
@@ -202,12 +216,12 @@ static int go(const struct going *g, struct str dir, bool print)
     int status = 1, err = 0;
     if (!print && wants_cdpath(dir) && enter_by_cdpath(g, dir, &status))
         return status;
-    if (enter(g, dir, print, &status, &err))
+    if (enter(g, dir, print ? SHOW_TEXT : SHOW_NOTHING, &status, &err))
         return status;
     if (sh_shopt(sh, SHOPT_CDABLE_VARS) && sym_valid(dir)) {
         struct str value = var_get(sh, dir.p);
         int again;
-        if (value.n > 0 && enter(g, arena_str(&sh->scratch, value), true, &status, &again))
+        if (value.n > 0 && enter(g, arena_str(&sh->scratch, value), SHOW_TEXT, &status, &again))
             return status;
     }
     if (err != -EINTR)
@@ -269,7 +283,7 @@ static int builtin_pwd(struct shell *sh, struct builtin_args *a)
         no_links = c == 'P';
     }
     if (!no_links && sh->pwd.n > 0) {
-        print_pwd(sh);
+        print_line(sh, sh->pwd);
         return 0;
     }
     struct buf path BUF_AUTO;
@@ -278,8 +292,7 @@ static int builtin_pwd(struct shell *sh, struct builtin_args *a)
         complain_gone(sh, a->argv[0].p);
         return 1;
     }
-    sh_write(sh, buf_str(&path));
-    sh_puts(sh, "\n");
+    print_line(sh, buf_str(&path));
     return 0;
 }
 

@@ -88,8 +88,26 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
+/* What loops compare: a few digits and nothing else. */
+static bool short_int(struct str s, int64_t *ret)
+{
+    int64_t v = 0;
+    if (s.n - 1 >= 18) /* also when it is empty */
+        return false;
+    for (size_t i = 0; i < s.n; i++) {
+        unsigned d = (unsigned char)s.p[i] - '0';
+        if (d > 9)
+            return false;
+        v = v * 10 + d;
+    }
+    *ret = v;
+    return true;
+}
+
 bool condition_int(struct str s, int64_t *ret)
 {
+    if (short_int(s, ret))
+        return true;
     size_t i = 0;
     while (i < s.n && is_space(s.p[i]))
         i++;
@@ -482,8 +500,11 @@ static bool two_args(struct parser *ps)
 static bool three_args(struct parser *ps)
 {
     const struct str *v = ps->v + ps->i;
-    if (binary_of(ps->c, v[1]) != BIN_NONE)
-        return take_binary(ps, 3, false, false);
+    enum binary op = binary_of(ps->c, v[1]);
+    if (op != BIN_NONE) {
+        ps->i += 3;
+        return apply_binary(ps, op, v[0], v[2]);
+    }
     if (!ps->c->gnu && (is_op(v[1], 'a') || is_op(v[1], 'o'))) {
         ps->i += 3;
         return is_op(v[1], 'a') ? v[0].n > 0 && v[2].n > 0 : v[0].n > 0 || v[2].n > 0;

@@ -117,8 +117,9 @@ static int take_index(struct request *r, struct str s)
     return 0;
 }
 
-/* Options that stand alone each, and indices, up to the first other word or "--". @letters: the options there are. 0, or the status. */
-static int take_arguments(struct request *r, const char *letters)
+/* Options that stand alone each, and indices, up to the first other word or "--". @letters: the options there are; @operand: a word may
+ * follow. 0, or the status. */
+static int take_arguments(struct request *r, const char *letters, bool operand)
 {
     struct builtin_args *a = r->a;
     if (r->i < a->argc && str_eq(a->argv[r->i], STR("--help")))
@@ -128,7 +129,8 @@ static int take_arguments(struct request *r, const char *letters)
         if (s.n < 2 || (s.p[0] != '-' && s.p[0] != '+'))
             return 0;
         if (str_eq(s, STR("--"))) {
-            r->i++;
+            /* bash's dirs and popd look no further; pushd takes a directory. */
+            r->i = operand ? r->i + 1 : a->argc;
             return 0;
         }
         if (s.n == 2 && s.p[0] == '-' && strchr(letters, s.p[1])) {
@@ -140,7 +142,7 @@ static int take_arguments(struct request *r, const char *letters)
             continue;
         }
         int status = take_index(r, s);
-        if (status != 0)
+        if (status != 0 || operand)
             return status;
     }
     return 0;
@@ -179,7 +181,7 @@ static int builtin_dirs(struct shell *sh, struct builtin_args *a)
 {
     struct request r = {.sh = sh, .a = a, .who = a->argv[0].p, .i = 1};
     uint32_t at;
-    int status = take_arguments(&r, "clpv");
+    int status = take_arguments(&r, "clpv", false);
     if (status != 0)
         return status;
     if (r.i < a->argc)
@@ -208,6 +210,8 @@ static int builtin_dirs(struct shell *sh, struct builtin_args *a)
 static void rotate(struct shell *sh, uint32_t at, struct str old)
 {
     uint32_t n = sh->n_dirstack;
+    if (n == 0)
+        return;
     struct str *turned = arena_alloc(&sh->scratch, n * sizeof *turned);
     /* Places at+1 … n, then the old working directory, then 1 … at-1. */
     for (uint32_t i = 0; i < n; i++) {
@@ -252,10 +256,12 @@ static int builtin_pushd(struct shell *sh, struct builtin_args *a)
 {
     struct request r = {.sh = sh, .a = a, .who = a->argv[0].p, .i = 1};
     uint32_t at;
-    int status = take_arguments(&r, "n");
+    int status = take_arguments(&r, "n", true);
     if (status != 0)
         return status;
-    int words = a->argc - r.i + r.has_index;
+    if (r.has_index) /* what stands behind it is ignored, as in bash */
+        return find_place(&r, true, &at) ? pushd_rotate(&r, at) : 1;
+    int words = a->argc - r.i;
     if (words > 1) {
         sh_error(sh, "%s: too many arguments", r.who);
         return 1;
@@ -266,10 +272,6 @@ static int builtin_pushd(struct shell *sh, struct builtin_args *a)
         sh_error(sh, "%s: no other directory", r.who);
         return 1;
     }
-    if (r.has_index && sh->n_dirstack == 0)
-        return empty(&r);
-    if (r.has_index)
-        return find_place(&r, true, &at) ? pushd_rotate(&r, at) : 1;
     if (words == 1)
         return pushd_dir(&r, a->argv[r.i]);
     /* The two at the top change places. */
@@ -290,7 +292,7 @@ static int builtin_popd(struct shell *sh, struct builtin_args *a)
 {
     struct request r = {.sh = sh, .a = a, .who = a->argv[0].p, .i = 1};
     uint32_t at = 0;
-    int status = take_arguments(&r, "n");
+    int status = take_arguments(&r, "n", false);
     if (status != 0)
         return status;
     if (r.i < a->argc)

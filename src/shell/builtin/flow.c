@@ -16,8 +16,7 @@ static int number(struct shell *sh, const struct builtin_args *a, int i, int64_t
         return -1;
     }
     if (i + 1 < a->argc) {
-        sh_error(sh, "%s: too many arguments", a->argv[0].p);
-        (void)sh_abort(sh, 1);
+        (void)builtin_too_many(sh, a);
         return -2;
     }
     return 1;

@@ -117,6 +117,17 @@ static void scan_next(struct scan *sc, struct found *f)
     }
 }
 
+/* Unlike `unset`, this also takes away a readonly OPTARG, but not what a nameref of that name leads to. */
+static void unset_optarg(struct shell *sh, struct sym *s)
+{
+    struct var *v = var_find_raw(sh, s);
+    if (!v || (v->flags & VAR_NAMEREF))
+        return;
+    if (v->flags & VAR_READONLY)
+        (void)var_attr(sh, s, 0, VAR_READONLY);
+    (void)var_unset(sh, s);
+}
+
 static int store(struct shell *sh, const struct builtin_args *a, struct str name, const struct found *f)
 {
     struct sym *arg_sym = sym_get(sh, STR("OPTARG"));
@@ -125,7 +136,7 @@ static int store(struct shell *sh, const struct builtin_args *a, struct str name
     if (f->has_optarg)
         (void)var_set(sh, arg_sym, f->optarg);
     else
-        (void)var_unset(sh, arg_sym);
+        unset_optarg(sh, arg_sym);
     if (!sym_valid(name)) {
         sh_error(sh, "%s: `%s': not a valid identifier", a->argv[0].p, name.p);
         return 1;

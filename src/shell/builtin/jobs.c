@@ -64,6 +64,7 @@ static int builtin_jobs(struct shell *sh, struct builtin_args *a)
         j.running |= c == 'r';
         j.stopped |= c == 's';
     }
+    job_clean(sh);
     job_reap(sh);
     for (struct job *k = o.i < a->argc ? NULL : sh->jobs; k; k = k->next)
         show(sh, &j, k);

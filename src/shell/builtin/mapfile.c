@@ -174,7 +174,9 @@ static int take_array(struct mapping *m, struct str name)
     if (v && (v->flags & VAR_ASSOC))
         return bad(m, name, "not an indexed array");
     m->sym = s ? var_resolve(m->sh, s, NULL) : NULL;
-    return m->sym && var_make_array(m->sh, m->sym, VAR_ARRAY, m->keep) == 0 ? 0 : 1;
+    if (!m->sym || var_make_array(m->sh, m->sym, VAR_ARRAY, m->keep) < 0)
+        return 1;
+    return var_attr(m->sh, m->sym, VAR_SET, 0) < 0;
 }
 
 static int builtin_mapfile(struct shell *sh, struct builtin_args *a)

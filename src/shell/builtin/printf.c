@@ -117,11 +117,11 @@ static void time_text(void *arg, struct buf *out, struct str fmt, int64_t secs)
     struct cmd_time t;
     struct arena_mark m = arena_mark(&sh->scratch);
     struct exec_image img = {.env = zone_env, .env_arg = sh};
-    struct cmd c = {.p = sh->p, .name = pr->who, .arena = &sh->scratch, .img = &img};
+    struct cmd c = {.p = sh->p, .name = pr->who, .arena = &sh->scratch, .keep = &sh->scratch, .img = &img};
     if (secs == -1)
         secs = proc_wall(sh->ps) / CLOCK_S;
     else if (secs == -2)
-        secs = sh->start_wall / CLOCK_S;
+        secs = sh->start_wall;
     else if (secs > most || secs < -most)
         secs = 0;
     buf_init(&libc, LIMIT_STRING);

@@ -229,6 +229,7 @@ static struct str last_field(struct split *sp)
     if (sp->i >= sp->s.n)
         return f;
     size_t end = sp->s.n;
+    sp->mask = NULL; /* bash strips escaped white space here, too */
     while (end > from && class_at(sp, end - 1, &len) == IFS_SPACE)
         end--;
     sp->i = sp->s.n;
@@ -247,7 +248,7 @@ static int assign_array(struct reading *r, struct split *sp, struct str name)
         return 1;
     }
     s = s ? var_resolve(sh, s, NULL) : NULL;
-    if (!s || var_make_array(sh, s, VAR_ARRAY, false) < 0)
+    if (!s || var_make_array(sh, s, VAR_ARRAY, false) < 0 || var_attr(sh, s, VAR_SET, 0) < 0)
         return 1;
     for (int64_t n = 0; sp->i < sp->s.n; n++)
         if (var_set_elem(sh, s, (struct str){0}, n, next_field(sp), false) < 0)

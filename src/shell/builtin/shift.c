@@ -24,9 +24,7 @@ static int builtin_shift(struct shell *sh, struct builtin_args *a)
         return 1;
     }
     if (i + 1 < a->argc) {
-        sh_error(sh, "%s: too many arguments", a->argv[0].p);
-        sh_abort(sh, 1);
-        return 1;
+        return builtin_too_many(sh, a);
     }
     uint32_t have = sh->args ? sh->args->n : 0;
     if (n < 0)

@@ -123,6 +123,9 @@ static int builtin_wait(struct shell *sh, struct builtin_args *a)
         }
         (void)var_unset(sh, t.sym);
     }
+    if (sh->jobs_inherited)
+        job_drop_all(sh);
+    sh->jobs_inherited = false;
     if (w.next)
         return wait_next(sh, &w, a, o.i);
     if (o.i >= a->argc)

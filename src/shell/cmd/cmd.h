@@ -25,6 +25,7 @@
 #include "proc/proc.h"
 
 struct cmd;
+struct spawn;
 
 struct cmd_def {
     const char *name;
@@ -224,6 +225,17 @@ int cmd_spawn(struct cmd *c, int argc, char **argv, char **env, struct outcome *
 /* Becomes a program, as execvp(3): runs it in the command's own process. 0 and its outcome, or a negative errno when it never began. Flushes c->out
  * first. */
 int cmd_exec(struct cmd *c, int argc, char **argv, char **env, struct outcome *ret);
+
+/* A child that runs beside the command. */
+struct cmd_child {
+    int pid; /* 0: none */
+    int err; /* after it was waited for: negative errno when it could not be run */
+    struct spawn *spawn;
+};
+/* Starts a program as cmd_spawn(), without waiting. 0 and *ret, or a negative errno when there is no child. */
+int cmd_spawn_start(struct cmd *c, int argc, char **argv, char **env, struct cmd_child *ret);
+/* Waits for the first of the children in @v to end: 0, its index and outcome, and its pid is then 0. -EINTR or -ECHILD: all of @v is given up. */
+int cmd_spawn_wait(struct cmd *c, struct cmd_child *v, size_t n, size_t *ret_i, struct outcome *ret);
 
 /* Name of a uid or gid from /etc/passwd and /etc/group of the tree (kept in c->keep), or NULL; and back (-ENOENT). */
 const char *cmd_user_name(struct cmd *c, uint32_t uid);

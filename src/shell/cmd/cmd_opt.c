@@ -85,11 +85,16 @@ static const struct cmd_opt *opt_at(const struct cmd_opt *opts, size_t n, size_t
 static void opt_ambiguous(struct cmd *c, const struct cmd_opt *opts, size_t n, const char *word, size_t len)
 {
     struct buf b;
+    const struct cmd_opt *first = NULL;
     buf_init(&b, 1u << 20);
     for (size_t i = 0; i < n + 2; i++) {
         const struct cmd_opt *o = opt_at(opts, n, i);
-        if (o->lname && strncmp(o->lname, word, len) == 0)
+        if (!o->lname || strncmp(o->lname, word, len) != 0)
+            continue;
+        /* Other names of the first one are not listed. */
+        if (!first || o->code != first->code || o->arg != first->arg)
             buf_addf(&b, " '--%s'", o->lname);
+        first = first ? first : o;
     }
     cmd_err(c, "option '--%s' is ambiguous; possibilities:%s", word, b.p);
     buf_done(&b);

@@ -20,6 +20,7 @@ struct spawn {
     const char *path;   /* value of PATH */
     int err;            /* negative errno when nothing began */
     bool orphan;        /* the parent is gone; who runs it frees it */
+    bool ended;         /* who runs it is done with it */
 };
 
 static char **env_given(void *arg)
@@ -114,11 +115,22 @@ static struct outcome spawn_main(struct proc *p, void *arg)
     struct spawn *s = arg;
     struct outcome o = {.kind = OUTCOME_EXITED, .code = 127};
     int r = exec_search(p, s, &o);
-    if (s->orphan)
+    if (s->orphan) {
+        mem_free(s);
+    } else {
+        s->err = r < 0 ? r : 0;
+        s->ended = true;
+    }
+    return o;
+}
+
+/* The parent goes before its child: who is last frees. */
+static void spawn_leave(struct spawn *s)
+{
+    if (s->ended)
         mem_free(s);
     else
-        s->err = r < 0 ? r : 0;
-    return o;
+        s->orphan = true;
 }
 
 static size_t strings_size(char **v)
@@ -168,7 +180,8 @@ static struct spawn *spawn_copy(const struct spawn *s)
     return k;
 }
 
-static int spawn_forked(struct cmd *c, const struct spawn *s, struct outcome *ret)
+/* A copy of @s and a child that runs it. */
+static int spawn_begin(struct cmd *c, const struct spawn *s, struct spawn **ret, int *ret_pid)
 {
     struct spawn *k = spawn_copy(s);
     struct proc *child;
@@ -179,17 +192,33 @@ static int spawn_forked(struct cmd *c, const struct spawn *s, struct outcome *re
         mem_free(k);
         return r;
     }
-    int pid = child->pid;
+    *ret = k;
+    *ret_pid = child->pid;
+    return 0;
+}
+
+/* After proc_wait() gave @o: frees @k. */
+static int spawn_end(struct spawn *k, struct outcome o)
+{
+    int r = o.kind == OUTCOME_EXITED ? k->err : 0;
+    spawn_leave(k);
+    return r;
+}
+
+static int spawn_forked(struct cmd *c, const struct spawn *s, struct outcome *ret)
+{
+    struct spawn *k;
+    int pid, r = spawn_begin(c, s, &k, &pid);
+    if (r < 0)
+        return r;
     do {
         r = proc_wait(c->p, pid, 0, ret, NULL);
     } while (r == -EINTR && !c->p->must_end);
     if (r < 0) {
-        k->orphan = true;
+        spawn_leave(k);
         return r;
     }
-    r = ret->kind == OUTCOME_EXITED ? k->err : 0;
-    mem_free(k);
-    return r;
+    return spawn_end(k, *ret);
 }
 
 /* What to run, with the command's own environment when @env is NULL. */
@@ -223,4 +252,31 @@ int cmd_spawn(struct cmd *c, int argc, char **argv, char **env, struct outcome *
     if (ret)
         *ret = o;
     return outcome_status(o);
+}
+
+int cmd_spawn_start(struct cmd *c, int argc, char **argv, char **env, struct cmd_child *ret)
+{
+    struct spawn s = spawn_of(c, argc, argv, env);
+    cmd_flush(c);
+    return spawn_begin(c, &s, &ret->spawn, &ret->pid);
+}
+
+int cmd_spawn_wait(struct cmd *c, struct cmd_child *v, size_t n, size_t *ret_i, struct outcome *ret)
+{
+    for (;;) {
+        int pid = proc_wait(c->p, -1, 0, ret, NULL);
+        if (pid < 0 && (pid != -EINTR || c->p->must_end)) {
+            for (size_t i = 0; i < n; i++)
+                if (v[i].pid)
+                    spawn_leave(v[i].spawn);
+            return pid;
+        }
+        for (size_t i = 0; i < n && pid > 0; i++)
+            if (v[i].pid == pid) {
+                *ret_i = i;
+                v[i].pid = 0;
+                v[i].err = spawn_end(v[i].spawn, *ret);
+                return 0;
+            }
+    }
 }

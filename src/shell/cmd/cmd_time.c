@@ -80,17 +80,19 @@ static int as_utc(const struct cmd_time *t, int64_t *ret)
     return 0;
 }
 
-/* The other side of a daylight saving change: the nearest moment that has the wanted kind of time lends its offset. */
-static int64_t other_dst(const struct cmd_zone *z, int64_t local, int64_t t, bool want)
+/* The other side of a daylight saving change: the nearest moment that has the wanted kind of time lends its offset. False when there is none. */
+static bool other_dst(const struct cmd_zone *z, int64_t local, int64_t *t, bool want)
 {
     const int64_t stride = 601200, most = 268828200; /* as mktime(3) of glibc looks */
     for (int64_t d = stride; d < most; d += stride)
         for (int sign = -1; sign <= 1; sign += 2) {
-            struct zone_type k = zone_at(z, t + sign * d);
-            if (k.dst == want)
-                return local - k.off;
+            struct zone_type k = zone_at(z, *t + sign * d);
+            if (k.dst == want) {
+                *t = local - k.off;
+                return true;
+            }
         }
-    return t;
+    return false;
 }
 
 int cmd_mktime(struct cmd *c, struct cmd_time *t, bool utc, int64_t *ret)
@@ -115,8 +117,8 @@ int cmd_mktime(struct cmd *c, struct cmd_time *t, bool utc, int64_t *ret)
         before = at;
         at = next;
     }
-    if (t->want_dst && zone_at(z, at).dst != (t->want_dst == 2))
-        at = other_dst(z, local, at, t->want_dst == 2);
+    if (t->want_dst && zone_at(z, at).dst != (t->want_dst == 2) && !other_dst(z, local, &at, t->want_dst == 2))
+        return -EOVERFLOW;
     z->guess = local - at;
     broken_down(at, zone_at(z, at), t);
     *ret = at;

@@ -154,14 +154,14 @@ static struct zone_type rule_type(const struct cmd_zone *z, int64_t t)
 {
     if (!z->has_dst)
         return z->std;
-    /* The year of the standard local time; the average year finds it or its neighbour. */
-    int64_t local = t + z->std.off;
-    int64_t days = local / 86400 - (local % 86400 < 0);
+    /* As glibc: the year is that of UTC, and years before 1970 have the changes of 1970. The average year finds it or its neighbour. */
+    int64_t days = t / 86400 - (t % 86400 < 0);
     int64_t year = 1970 + days * 400 / 146097;
     while (zone_days(year, 0, 1) > days)
         year--;
     while (zone_days(year + 1, 0, 1) <= days)
         year++;
+    year = year < 1970 ? 1970 : year;
     int64_t start = rule_at(&z->start, year) - z->std.off;
     int64_t end = rule_at(&z->end, year) - z->dst.off;
     bool dst = start < end ? t >= start && t < end : t >= start || t < end;
@@ -171,7 +171,7 @@ static struct zone_type rule_type(const struct cmd_zone *z, int64_t t)
 struct zone_type zone_at(const struct cmd_zone *z, int64_t t)
 {
     /* Beyond these a year does not fit what callers can show; the rules need not be right there, only defined. */
-    if (t > INT64_MAX / 512 || t < INT64_MIN / 512)
+    if (t > INT64_MAX / 64 || t < INT64_MIN / 64)
         return z->has_rule ? z->std : z->n_types ? z->types[0] : (struct zone_type){0, false, "UTC"};
     if (z->n_trans == 0 || (z->has_rule && t >= z->trans[z->n_trans - 1]))
         return z->has_rule ? rule_type(z, t) : z->types[0];

@@ -4,9 +4,11 @@
  * run_shell - the shell on a fresh base tree in this very process, its standard descriptors on the host's: what tests and
  * benchmarks run until and beside the product's own command.
  *
- *   run_shell [--mount HOST:GUEST]… [--cwd DIR] [--env NAME=VALUE]… [--root] [--limit NAME=VALUE]… [--argv0 NAME] [--] BASH-ARGUMENTS
+ *   run_shell [--mount HOST:GUEST]… [--cwd DIR] [--env NAME=VALUE]… [--host-env] [--root] [--limit NAME=VALUE]… [--argv0 NAME]
+ *             [--script FILE] [--] BASH-ARGUMENTS
  *
- * What follows the options is bash's command line without its name: -c TEXT, a script's path in the tree, or nothing.
+ * What follows the options is bash's command line without its name: -c TEXT, a script's path in the tree, or nothing. --script runs a file
+ * of the host instead, the rest being its arguments. --host-env passes the host's environment on.
  * The exit status is the shell's.
  */
 
@@ -15,7 +17,7 @@
 #include <poll.h>
 #include <signal.h>
 
-#include "base/assert.h"
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "proc/proc.h"
@@ -23,7 +25,7 @@
 #include "shell/shell.h"
 
 #define MOUNTS 16
-#define ENVS 64
+#define ENVS 256
 
 struct options {
     struct str mount_host[MOUNTS], mount_guest[MOUNTS];
@@ -32,7 +34,8 @@ struct options {
     int n_env;
     const char *cwd;
     char *argv0;
-    bool root;
+    bool root, host_env;
+    const char *script;
     struct limits limits;
 };
 
@@ -92,11 +95,26 @@ static void set_limit(struct limits *l, const char *arg)
         die("bad --limit");
 }
 
+static void read_host_file(const char *path, struct buf *out)
+{
+    char data[65536];
+    ssize_t n;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        die("cannot read the script");
+    while ((n = read(fd, data, sizeof data)) > 0)
+        buf_add(out, data, (size_t)n);
+    close(fd);
+}
+
 /* Index of the first argument that is the shell's. */
 static int parse(int argc, char **argv, struct options *o)
 {
     int i = 1;
-    for (; i + 1 < argc; i++) {
+    for (; i < argc; i++) {
+        bool more = i + 1 < argc;
+        if (!more && strcmp(argv[i], "--root") != 0 && strcmp(argv[i], "--host-env") != 0)
+            break;
         if (!strcmp(argv[i], "--mount") && o->n_mounts < MOUNTS) {
             split_pair(argv[++i], &o->mount_host[o->n_mounts], &o->mount_guest[o->n_mounts]);
             o->n_mounts++;
@@ -110,6 +128,10 @@ static int parse(int argc, char **argv, struct options *o)
             set_limit(&o->limits, argv[++i]);
         } else if (!strcmp(argv[i], "--root")) {
             o->root = true;
+        } else if (!strcmp(argv[i], "--host-env")) {
+            o->host_env = true;
+        } else if (!strcmp(argv[i], "--script")) {
+            o->script = argv[++i];
         } else {
             break;
         }
@@ -144,6 +166,9 @@ static char **make_env(struct options *o)
     static char home[] = "HOME=/home/user", root_home[] = "HOME=/root", lang[] = "LANG=C.UTF-8",
                 path[] = "PATH=/usr/local/bin:/usr/bin:/bin";
     bool has_home = false, has_path = false, has_lang = false;
+    for (char **e = environ; o->host_env && *e && o->n_env < ENVS; e++)
+        if (strncmp(*e, "PATH=", 5) != 0 || strchr(*e + 5, '.'))
+            o->env[o->n_env++] = *e;
     for (int i = 0; i < o->n_env; i++) {
         has_home |= !strncmp(o->env[i], "HOME=", 5);
         has_path |= !strncmp(o->env[i], "PATH=", 5);
@@ -198,15 +223,26 @@ int main(int argc, char **argv)
     struct vfs_cred cred = {.uid = uid, .gid = uid};
     argv[first - 1] = o.argv0;
     struct shell_start st = {.world = w, .argc = argc - first + 1, .argv = argv + first - 1, .envp = make_env(&o)};
+    struct buf script;
+    buf_init(&script, LIMIT_SCRIPT);
+    if (o.script) {
+        read_host_file(o.script, &script);
+        st.has_script = true;
+        st.script = buf_str(&script);
+        st.script_name = o.script;
+    }
     struct proc *p;
     struct str cwd = str_c(o.cwd ? o.cwd : o.root ? "/root" : "/home/user");
     proc_begin(ps);
     if (proc_start(ps, &cred, cwd, 022, in, out, err, shell_main, &st, &p) < 0)
         die("cannot start");
     struct outcome r = run(&u, p);
+    int64_t wake;
+    proc_run(ps, NULL, &wake); /* what the shell left behind and can finish now, does: no output is lost */
     if (r.kind == OUTCOME_KILLED && r.reason > REASON_SIGNAL)
         fprintf(stderr, "run_shell: killed: %s\n", outcome_reason_name(r.reason));
     int status = outcome_status(r);
+    buf_done(&script);
     proc_set_free(ps);
     shell_world_free(w);
     vfs_free(v);

@@ -1,12 +1,12 @@
 #-- cd
 # cd and pwd: logical and physical, CDPATH, messages. Compared with bash 5.2.
-root=/tmp/shell-case-cd; rm -rf $root; mkdir -p $root/d/a/b $root/d/c "$root/d/s p"; ln -s a $root/d/la; cd $root/d || exit
+cd /; cd /tmp; root=/tmp/shell-case-cd; rm -rf $root; mkdir -p $root/d/a/b $root/d/c "$root/d/s p"; ln -s a $root/d/la; cd $root/d || exit
 t() { "$@"; echo "rc=$? PWD=$PWD OLDPWD=$OLDPWD"; }
 t cd nosuch; t cd a; t cd ..; t cd la/b; t cd ..; t cd ../..; t cd $root/d; t cd -P la; t cd -L ..; t cd la; t cd -P ..; t cd -; t cd -
 t cd ''; t cd . ; t cd a c; t cd -x; t cd -e la; t cd -P -e .; cd $root/d; t cd -@ a; cd $root/d
 (unset HOME; t cd); (HOME=; t cd); (HOME=/tmp; t cd); (unset OLDPWD; t cd -); (OLDPWD=/nosuch; t cd -); (OLDPWD=; t cd -); (OLDPWD=; t cd -- -)
 CDPATH=$root:/tmp t cd d; CDPATH=.: t cd a; cd $root/d; CDPATH=: t cd a; cd $root/d; CDPATH=/nosuch::/tmp t cd a; cd $root/d; CDPATH=$root t cd ./a; cd $root/d;  CDPATH=$root/d t cd a/b;  cd $root/d; CDPATH=$root/d: t cd la; cd ..; CDPATH=.. t cd d; CDPATH=d t cd a; cd $root/d
-touch f; t cd f; t cd f/x; t cd la/../c; cd $root/d; t cd nosuch/..
+echo >f; t cd f; t cd f/x; t cd la/../c; cd $root/d; t cd nosuch/..
 shopt -s cdable_vars; v=$root/d/a; t cd v; shopt -u cdable_vars; t cd v
 cd $root/d/la; pwd; pwd -P; pwd -L; pwd -LP; pwd -PL; pwd a b; pwd -x; echo $?
 set -o physical; pwd; cd ..; pwd; cd la; pwd; set +o physical; cd $root/d/la; pwd
@@ -17,12 +17,13 @@ cd $root/d; cd $(printf '%05000d' 0) 2>/dev/null; echo $?; pwd
 cd $root/d; mkdir gone; cd gone; rmdir ../gone; t pwd; t cd nosuch; t cd ..
 f() { local PWD; cd $root; echo "$PWD"; }; cd $root/d; f; echo "$PWD"; pwd
 (cd $root/d/a; pwd); pwd; x=$(cd $root/d/c; pwd); echo $x; pwd
-export -n OLDPWD; declare -p PWD | sed 's/=.*//'
+export -n OLDPWD; x=$(declare -p PWD); echo "${x%%=*}"
+(OLDPWD=a; cd -; pwd; OLDPWD=./..; cd -; OLDPWD=d; cd -P -); (cd $root; CDPATH=d:; cd la; cd $root; cd -P la; cd $root; CDPATH=./d/../d; cd la)
 cd - >/dev/null; pwd; cd ~- 2>/dev/null && pwd
 cd /; rm -rf $root
 #-- dirs
 # dirs, pushd, popd. Compared with bash 5.2.
-HOME=/tmp/shell-case-dirs; rm -rf $HOME; mkdir -p $HOME/d/a; cd $HOME/d || exit
+cd /; cd /tmp; HOME=/tmp/shell-case-dirs; rm -rf $HOME; mkdir -p $HOME/d/a; cd $HOME/d || exit
 t() { "$@"; echo "rc=$? PWD=$PWD OLD=$OLDPWD [${DIRSTACK[*]}]"; }
 t dirs; t pushd; t popd; t pushd a; t pushd; t pushd /tmp; t dirs; t dirs -l; t dirs -v; t dirs -p; t dirs -lv; t dirs -lp; t dirs +0; t dirs +1; t dirs -0; t dirs -1; t dirs +9; t dirs -9; t dirs x; t dirs -x; t dirs +x; t dirs -v +1; t dirs -l +1;
 t pushd +1; t pushd -0; t pushd +9; t pushd -9; t pushd nosuch; t pushd -n /usr; t pushd -n +1; t dirs; t pushd -x; t pushd +x; t pushd a b; t pushd ''; t pushd -- /; t pushd -
@@ -75,6 +76,148 @@ while getopts :f:v opt -vf file -f -- -v; do
     esac
 done
 echo $OPTIND
+#-- gnu
+# printf, test, [ and echo of /usr/bin. Compared with coreutils 9.1.
+export LC_ALL=C.UTF-8
+p() { /usr/bin/printf "$@"; echo "rc=$?"; }
+p '%s %n %s\n' abc x def
+p '[%5s][%-5s][%.1s][%.2s]\n' é é é日 é日
+p '[%c][%3c][%c]\n' é ab '' | cat -A
+p '%d %d %d\n' 1 x 2
+p '%d\n' ''
+p '%d\n' 12abc
+p '%d\n' 99999999999999999999
+p '%u\n' -1
+p '%x\n' -99999999999999999999
+p '%d %d %d %d\n' 0x1f 010 "'a" '"é'
+p '%d\n' "'"
+p '%d\n' "'ab"
+p '%d\n' ' 12'
+p '%d\n' '12 '
+p '%d\n' 0x; p '%d\n' 09; p '%d\n' +5; p '%d\n' 0b11
+p '%d %s|'
+p '%y\n' 1
+p 'abc%'
+p 'abc%5'
+p 'abc%5y%s' a b
+p '%*s|%-*s|%*s|\n' 5 a 5 b -5 c
+p '%.*f|%.*f|\n' 2 3.14159 -2 3.14159
+p '%*d\n' x 5
+p '%f %e %g %a\n' 1 2 3 4
+p '%F %E %G %A\n' inf nan -inf 0.1
+p '%f\n' abc; p '%f\n' 1.5abc; p '%f\n' 1e99999; p '%f\n' ''; p '%f\n' "'a"; p '%.30f\n' 0.1
+p '%Lf %lf %hf %hd %lld %jd %zd %td %qd\n' 0.1 0.1 0.1 1 2 3 4 5 6
+p '%ld %hhd %jd %zd %td\n' 1 2 3 4 5
+p '%+d % d %05d %-5d| %#x %#o %#X %5.3d %+.2f\n' 5 5 5 5 255 8 255 7 2
+p "%'d\n" 1234567
+p '%b|\n' 'a\tb\n\x41\101\0101\u00e9\U0001F600\q\"\\'
+p '%b|%s' 'a\cb' c
+p 'a\cb%s|\n' c
+p '\101\0101\x41\u00e9\q\"\?\e\E\n' | cat -A
+p '%q %q %q %q\n' '' 'a b' $'a\nb' 'é'"'"
+p '%Q\n' a
+p '%5q|\n' a
+p '%10b|\n' 'a\tb'
+p '%s\n'; p '%s %s\n' a b c
+p 'x\n' a b
+p
+p -v
+p -x
+p -x a
+p -- -x
+p '%(%Y-%m-%d)T\n' 0
+p '%i\n' 5; p '%1$s\n' a
+p '%d' ; p '%f' ; p '%c' | cat -A; p '%q'; p '%b'
+p '%ls %lc\n' abc xyz;p '%S %C\n' abc xyz
+p '\x' 
+p '\u' 
+p '\u12' ;p '\ud800' ; p '\u0041'; p '\U00000024'; p '\u00e9'
+p '\xzz'; p '\400\n' | cat -A
+p '%b' '\x'
+p '%b' '\u'
+p '%b' '\0' '\400' '\777' '\8' '\1'| cat -A
+p '%#.3g|%#.0f|%a|%.2a|%.0e\n' 1 1 1 1.999 15
+p '%s %d\n' 1 2 3
+p '%d%%\n' 5
+p '%5%|\n'
+p '%-%|\n'
+p '%0s\n' a; p '%#d\n' 1; p '%+s\n' a; p '% s\n' a ; p "%'s\n" a; p '%#s\n' a; p '%0c\n' a ; p "%I d\n" 1; p "%Id\n" 1; p "%'x\n" 1; p '%#u\n' 1; p '%#c\n' 1; p '%.3c\n' 1; p '%+u\n' 1; p '% x\n' 1
+p '%d\n' 1e3 0x1p3; p '%d\n' '"'; POSIXLY_CORRECT=1 p '%d\n' "'ab"; p '%d\n' "'"$'\xff'
+p '%u\n' -99999999999999999999
+p '%d\n' "a
+b"
+p '%d\n' "it's"
+cd /tmp; echo x > gt; 
+set -f; cd /tmp; set -f; while IFS= read -r a; do /usr/bin/test $a; echo "$a => $?"; set -- $a; /usr/bin/[ $a ]; echo "$a => $?";  done <<'X'
+-l abc -eq 3
+3 -eq -l abc
+-l abc -eq -l xyz
+-l abc
+-l a = a
+1 -eq 1 -a
+a = a -a -z
+a = a -a -t
+a = a -a ! 
+( a
+( )
+( ( a ) )
+a b c
+! a b
+! a b c
+! ! !
+! ! ! !
+( ! a ) -a b
+( a -a b )
+( a -a b ) -o c
+( a b c d )
+( a = a -a b = b )
+( ( a = a ) -a b )
+! ( a = a )
+! ( a )
+( a ) b
+a = a -a b c
+-a -a -a -a
+-f
+-f x y
+-x a b
+a -x b
+-z a -b c
+a = a )
+-t -a a
+-t 1x
++5 -eq 5
+-0 -eq 0
+00012 -eq 12
+-5 -lt -4
+99999999999999999999999 -gt 99999999999999999999998
+-99999999999999999999999 -gt 99999999999999999999998
+1  -eq  1
+-p -o a
+! -f x y
+-n -o -z
+-n -a -z
+a -o -z
+a -a -b -o c
+a -ot
+-ot
+a -ot b -nt
+- -eq 1
+-- a
+-1 -eq -1 -a b
+a -o b -a
+= = =
+( = )
+( = ( 
+! =
+! = a
+( -n )
+( -n a
+-n )
+1 -le 2 -o ( a -a b ) -a c
+X
+e() { /usr/bin/echo "$@" | cat -A; }
+e -n a; e -e 'a\tb\x41\0101\101\u00e9\e\E\q\\\"\cfoo' x; e -E 'a\t'; e -ne 'a\n'; e -nx; e -- a; e -; e -n -e -E 'a\tb'; e; e -e '\x' '\u' '\0' '\0777' '\8' '\x414' '\u12345' '\U1F600x'; e -eE 'a\tb'; e -e 'a\' ; e -e '\0a' ; e -e '\a\b\f\n\r\t\v'; e --help x; e -e '\1' '\01011'; e -e '\x4g'
+rm -f gt
 #-- mapfile
 # mapfile: options, callbacks, what is left unread. Compared with bash 5.2.
 mkdir -p /tmp/shell-case-map; cd /tmp/shell-case-map || exit
@@ -183,7 +326,9 @@ printf '%(%N %q %:z %1 %)T|\n' 0; echo rc=$?
 printf '%(%F)T\n' abc; echo rc=$?
 printf '%(%F)T\n' 99999999999999999; echo rc=$?
 printf '%(%H(%M)%S)T|\n' 0
-printf '%(%a %A %b %B %c %C %d %D %e %g %G %h %I %j %k %l %m %M %n %p %P %r %R %S %t %T %u %U %V %w %W %x %X %y %Y %z %Z %%)T\n' 1234567890
+printf '%(%a %A %b %B %c %C %d %D %e %g %G %h %I %j)T\n' 1234567890
+printf '%(%k %l %m %M %n %p %P %r %R %S %t %T %u)T\n' 1234567890
+printf '%(%U %V %w %W %x %X %y %Y %z %Z %%)T\n' 1234567890
 printf '%(%-d %_H %^a %#Z %5Y %05d)T\n' 1234567890
 TZ=EST5EDT printf '%(%F %T %Z %z)T\n' 1234567890
 printf '%ls %lc\n' abc xyz
@@ -357,7 +502,7 @@ b=(); r [ -v b ]; b[1]=1; r [ -v b ]; r [ -v 'b[-1]' ]; r [ -v 'b[-5]' ]; r [ -v
 r [ -o errexit ]; r [ -o nosuch ]; r [ -o ]; r [ ! -o errexit ]; set -u; r [ -o nounset ]; set +u
 r [ dir -ef dir/. ]; r [ s -ef hard ]; r [ s -ef l ]; r [ s -ef f ]; r [ s -ef none ]; r [ new -nt old ]; r [ old -nt new ]; r [ old -ot new ]; r [ new -nt none ]; r [ none -nt new ]; r [ none -ot new ]; r [ new -ot none ]; r [ none -nt none ]
 for o in a b c d e f g h k p r s t u w x G L N O S; do for f in f s l dangling dir none /dev/null ''; do r [ -$o "$f" ]; done; done
-mkfifo p; r [ -p p ]; chmod g+s,u+s f; r [ -g f ]; r [ -u f ]
+echo | r [ -p /dev/stdin ]; r [ -p s ]; chmod g+s,u+s f; r [ -g f ]; r [ -u f ]
 r [ -z a -b c ]; r [ ! ! a ]; r [ ! ! ! a ]; r [ ! ! a = a ]; r [ \( \( a \) \) ]; r [ \( \) ]; r [ \( \( ]; r [ \) ]; r [ a = ]; r [ = ]; r [ = = = ]; r [ -a = -a ]; r [ ! = ! ]; r [ \( = \( ]; r [ \( = \) ]; r [ -f = ]; r [ -f = a ]; r [ -eq -eq -eq ]; r [ a -eq ]; r [ 1 -eq 1 -eq 1 ]
 r [ a = b = c ]; r [ a -x b c ]; r [ x y z -a ]; r [ 1 -eq 1 -a 2 -eq x ]; r [ 1 -eq 2 -a 2 -eq x ]; r [ 1 -eq 1 -o 2 -eq x ]; r [ -n a b c d ] ; r [ a -n b c ]; r [ -z "" -o -z "" -o ]; r [ \( a -a b \) -o \( c \) x ]; r [ a -a -n ]; r [ a -a -n = -n ]; r [ -l a ]; r [ -l abc -eq 3 ]; r [ a =~ a ]
 r [ a = a -a -z ]; r [ a = a -a -f ]; r [ a = a -a -f -a b ]; r [ -e -a b ]; r [ ! -a b ]; r [ ! a b c ]; r [ -a -a -a -a ]; r [ a = a -a '(' -z '' ')' ]; r [ '(' '!' ')' ]; r [ '(' '!' a ')' ]; r [ '!' '(' ')' ]; r [ '(' a ')' -a '(' b ')' ]; r [ a = a -a ! ]; r [ a = a -a ! b ]

@@ -26,7 +26,6 @@ f() { local v=$1 p=$2; echo "[$v] / [$p] -> [${v/$p/<&>}] [${v//$p/<&>}] [${v/#$
 f abc '*(x)'; f abc '?(a)'; f abc '?(b)'; f abc '*(b)'; f '' '*'; f '' '*(x)'; f '' '?(x)'; f '' '+()'; f '' ''; f abc ''; f abc '@()'; f abc '@(|b)'; f abc '@(|a)'; f aabb '*(a)'; f xaabb '*(a)'; f abc '!(abc)'; f abc '!(*)' ; f abc '!(a)'; f abc '*'; f abc '?'; f abc '@(x|)';f abc '@(b|)'
 v=abc; echo "${v/#/X}" "${v/%/X}" "${v//#/X}" "${v//%/X}" "${v/\#/X}" "${v//}" "${v/b}" "${v//\//X}"
 v=a/b/c; echo ${v////x} ${v///x} "${v//\//\\/}" "${v//[\/]/_}"
-[[ b == [^a[=a=]] ]] && echo yes1; [[ ']' == [^a[=a=]] ]] && echo yes2;[[ ']b' == [^a[=a=]]* ]] && echo yes3; [[ b == [^[=a=]] ]] && echo yes4
 #-- quoting
 for s in '' a 'a b' "a'b" "'" "''" $'a\nb' $'\t' $'\001' $'a\001'"'" 'a!b' 'a=b' '~a' 'a~' '#a' 'a#' 'a:~b' 'a\b' $'\e' é $'\xff' $'a\xffb\n' '{a' ',' '^' '-' '@%+=/' '$x`"|&;<>()[]*?' $'\x7f' $'\u200b' $'\u0085' $'\U10ffff' $'a\u3000b' 'a{1,2}' '=' '==~' 'x=~' 'x:~' ':~' '%' $'\x01'a $'\u00a0' $'\r' $'é\n' "a'b\\\"c\$x\`"; do
 printf '%q|' "$s"; printf '%s|' "${s@Q}"; declare x="$s"; declare -p x;  trap -- "$s" USR1; trap -p USR1; alias zz="$s"; alias zz; echo

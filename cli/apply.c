@@ -3,9 +3,11 @@
 /*
  * --apply: writes a session's changes below a copy-on-write mount back to the host directory.
  *
- * Every path comes from the worker and is hostile. It is resolved beneath the mount's own descriptor by openat2() with RESOLVE_BENEATH and
- * RESOLVE_NO_SYMLINKS, so no "..", symlink or race leads out of the mount. Two passes: the first checks that each change can be applied and that the
- * host still is as the session saw it, the second writes; a file is written beside its name and renamed over it, so it is old or new, never half.
+ * Every path comes from the worker and is hostile. It is resolved beneath the mount's own descriptor by openat2() with
+ * RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS, so no "..", symlink or race leads out of the mount. Four passes: check that
+ * each change can be applied and that the host still is as the session saw it; write the new files under temporary
+ * names at the top of the mount (their bytes may still come from files that go); remove; put in place. A file is
+ * renamed over its old self, so it is old or new, never half.
  */
 
 #include "cli/cli.h"
@@ -25,10 +27,12 @@ struct applying {
     struct driver *d;
     const struct cli_mount *m;
     const struct cli_changes *all;
+    size_t i; /* of the change in hand: its temporary file has this number */
     struct err *err;
 };
 
-/* The part of @path below the mount, without a leading slash; false when it is not below it. An empty part is the mount's root. */
+/* The part of @path below the mount, without a leading slash; false when it is not below it. An empty part is the
+ * mount's root. */
 static bool below(const struct cli_mount *m, struct str path, struct str *ret)
 {
     struct str g = str_c(m->guest);
@@ -44,7 +48,8 @@ static bool below(const struct cli_mount *m, struct str path, struct str *ret)
 
 static int open_beneath(int dir, const char *path, uint64_t flags)
 {
-    struct open_how how = {.flags = flags | O_CLOEXEC, .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
+    struct open_how how = {.flags = flags | O_CLOEXEC,
+                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
     long fd = syscall(SYS_openat2, dir, path, &how, sizeof(how));
     return fd < 0 ? -errno : (int)fd;
 }
@@ -87,8 +92,8 @@ static int64_t nanoseconds(const struct timespec *t)
     return t->tv_sec * INT64_C(1000000000) + t->tv_nsec;
 }
 
-/* Whether the host still has what the session saw. The worker reads a mount when it first looks, perhaps only now, so the time of the last change on
- * the host counts too: after the session began is meanwhile. */
+/* Whether the host still has what the session saw. The worker reads a mount when it first looks, perhaps only now, so
+ * the time of the last change on the host counts too: after the session began is meanwhile. */
 static bool unchanged(const struct applying *a, const struct stat *st, const struct wire_stat *was)
 {
     if (!same_type(st->st_mode, was->mode))
@@ -156,16 +161,9 @@ static int copy_content(const struct applying *a, const struct cli_change *c, in
     }
 }
 
-/* Makes a file beside @name under a fresh name. */
-static int open_temporary(int dir, char temp[LIMIT_NAME + 1])
+static void temporary_name(const struct applying *a, char name[64])
 {
-    for (int i = 0; i < 1000; i++) {
-        snprintf(temp, LIMIT_NAME + 1, ".frontal-apply.%d.%d", (int)getpid(), i);
-        int fd = openat(dir, temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-        if (fd >= 0 || errno != EEXIST)
-            return fd < 0 ? -errno : fd;
-    }
-    return -EEXIST;
+    snprintf(name, 64, ".frontal-apply.%d.%zu", (int)getpid(), a->i);
 }
 
 /* setuid and setgid bits of a guest are not for the host. */
@@ -174,25 +172,61 @@ static mode_t host_mode(uint32_t mode)
     return (mode_t)(mode & 0777);
 }
 
-static int put_file(const struct applying *a, const struct cli_change *c, int dir, const char *name)
+static bool needs_content(const struct cli_change *c, struct str rel)
 {
-    char temp[LIMIT_NAME + 1];
-    FD_AUTO int fd = open_temporary(dir, temp);
-    if (fd < 0)
-        return fd;
-    int r = copy_content(a, c, fd);
+    return rel.n > 0 && S_ISREG(c->new_st.mode) && c->kind != VFS_REMOVED &&
+           (c->kind != VFS_META || !S_ISREG(c->old_st.mode));
+}
+
+static void set_times(int fd, int64_t mtime)
+{
+    const struct timespec t[2] = {{0, UTIME_OMIT}, {mtime / 1000000000, mtime % 1000000000}};
+    (void)futimens(fd, t); /* the bytes are what was asked for */
+}
+
+static int stage_step(const struct applying *a, const struct cli_change *c, struct str rel)
+{
+    char temp[64];
+    if (!needs_content(c, rel))
+        return 0;
+    temporary_name(a, temp);
+    FD_AUTO int fd = openat(a->m->fd, temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int r = fd < 0 ? -errno : copy_content(a, c, fd);
     if (r == 0 && fchmod(fd, host_mode(c->new_st.mode)))
         r = -errno;
+    if (r == 0)
+        set_times(fd, c->new_st.mtime);
+    return r ? say(a, r, c, errtab_text(r)) : 0;
+}
+
+static int unstage_step(const struct applying *a, const struct cli_change *c, struct str rel)
+{
+    char temp[64];
+    if (needs_content(c, rel)) {
+        temporary_name(a, temp);
+        (void)unlinkat(a->m->fd, temp, 0); /* most were put in place */
+    }
+    return 0;
+}
+
+static int put_file(const struct applying *a, int dir, const char *name)
+{
+    char temp[64];
+    temporary_name(a, temp);
     struct stat st;
-    if (r == 0 && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && geteuid() == 0 && fchown(fd, st.st_uid, st.st_gid))
-        r = -errno;
+    /* Root keeps the owner that the file had. */
+    if (geteuid() == 0 && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+        fchownat(a->m->fd, temp, st.st_uid, st.st_gid, AT_SYMLINK_NOFOLLOW))
+        return -errno;
+    return renameat(a->m->fd, temp, dir, name) ? -errno : 0;
+}
+
+static int put_status(const struct cli_change *c, int dir, const char *name)
+{
     const struct timespec t[2] = {{0, UTIME_OMIT}, {c->new_st.mtime / 1000000000, c->new_st.mtime % 1000000000}};
-    (void)futimens(fd, t); /* the bytes are what was asked for */
-    if (r == 0 && renameat(dir, temp, dir, name))
-        r = -errno;
-    if (r)
-        (void)unlinkat(dir, temp, 0);
-    return r;
+    if (fchmodat(dir, name, host_mode(c->new_st.mode), 0) || utimensat(dir, name, t, AT_SYMLINK_NOFOLLOW))
+        return -errno;
+    return 0;
 }
 
 static int put_link(const struct applying *a, const struct cli_change *c, int dir, const char *name)
@@ -230,9 +264,7 @@ static int put_new(const struct applying *a, const struct cli_change *c, int dir
     }
     if (S_ISLNK(mode))
         return put_link(a, c, dir, name);
-    if (c->kind == VFS_META)
-        return fchmodat(dir, name, host_mode(mode), 0) ? -errno : 0;
-    return put_file(a, c, dir, name);
+    return c->kind == VFS_META ? put_status(c, dir, name) : put_file(a, dir, name);
 }
 
 static int apply_one(const struct applying *a, const struct cli_change *c, struct str rel)
@@ -302,12 +334,13 @@ static int each(struct driver *d, const struct cli_options *o, const struct cli_
                 size_t *n, struct err *err)
 {
     for (size_t i = 0; i < c->n; i++) {
-        const struct cli_change *ch = &c->v[backwards ? c->n - 1 - i : i];
+        size_t at = backwards ? c->n - 1 - i : i;
+        const struct cli_change *ch = &c->v[at];
         struct str rel = {0};
         const struct cli_mount *m = mount_of(o, ch->path, &rel);
         if (!m)
             continue;
-        const struct applying a = {d, m, c, err};
+        const struct applying a = {d, m, c, at, err};
         int r = fn(&a, ch, rel);
         if (r)
             return r;
@@ -316,14 +349,19 @@ static int each(struct driver *d, const struct cli_options *o, const struct cli_
     return 0;
 }
 
-int cli_apply(struct driver *d, const struct cli_options *o, const struct cli_changes *c, size_t *ret_n, struct err *err)
+int cli_apply(struct driver *d, const struct cli_options *o, const struct cli_changes *c, size_t *ret_n,
+              struct err *err)
 {
     size_t n = 0, ignored = 0;
     int r = each(d, o, c, false, check_step, &n, err);
     if (r == 0)
+        r = each(d, o, c, false, stage_step, &ignored, err);
+    if (r == 0)
         r = each(d, o, c, true, remove_step, &ignored, err);
     if (r == 0)
         r = each(d, o, c, false, write_step, &ignored, err);
+    if (r)
+        (void)each(d, o, c, false, unstage_step, &ignored, NULL); /* cannot fail */
     if (r == 0)
         *ret_n = n;
     return r;

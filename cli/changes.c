@@ -18,7 +18,10 @@ static int keep(void *arg, const struct wire_change *c)
         all->v = mem_realloc(all->v, all->cap * sizeof(*all->v));
     }
     all->v[all->n++] = (struct cli_change){
-        .kind = c->kind, .content = c->content, .old_st = c->old_st, .new_st = c->new_st,
+        .kind = c->kind,
+        .content = c->content,
+        .old_st = c->old_st,
+        .new_st = c->new_st,
         .path = str_of(mem_dup(c->path.p, c->path.n), c->path.n),
         .diff = str_of(mem_dup(c->diff.p, c->diff.n), c->diff.n),
     };
@@ -44,10 +47,14 @@ void cli_changes_done(struct cli_changes *c)
 const char *cli_change_name(uint8_t kind)
 {
     switch ((enum vfs_change_kind)kind) {
-    case VFS_ADDED: return "added";
-    case VFS_REMOVED: return "removed";
-    case VFS_MODIFIED: return "modified";
-    case VFS_META: return "meta";
+    case VFS_ADDED:
+        return "added";
+    case VFS_REMOVED:
+        return "removed";
+    case VFS_MODIFIED:
+        return "modified";
+    case VFS_META:
+        return "meta";
     }
     return "unknown";
 }
@@ -91,6 +98,8 @@ void cli_changes_print(const struct cli_changes *c, bool text, struct buf *out)
             buf_putc(out, '/');
         if (ch->kind == VFS_META && ch->old_st.mode != ch->new_st.mode)
             buf_addf(out, " (mode %04o -> %04o)", ch->old_st.mode & 07777, ch->new_st.mode & 07777);
+        else if (ch->kind == VFS_META && ch->old_st.uid == ch->new_st.uid && ch->old_st.gid == ch->new_st.gid)
+            buf_addc(out, " (time)");
         else if (ch->kind == VFS_META)
             buf_addf(out, " (owner %u:%u -> %u:%u)", ch->old_st.uid, ch->old_st.gid, ch->new_st.uid, ch->new_st.gid);
         buf_putc(out, '\n');

@@ -4,11 +4,12 @@
 /*
  * cli - the frontal-sandbox command: one file a verb, and what the verbs share.
  *
- * A verb parses its options, starts a worker (worker/worker.h), drives it over messages, and turns the result into an exit status. The command
- * line is the only part that touches the host for the user: it opens mounts, copies in and out, and applies changes, always through
- * descriptors opened before, never by a path that a guest chose.
+ * A verb parses its options, starts a worker (worker/worker.h), drives it over messages, and turns the result into an
+ * exit status. The command line is the only part that touches the host for the user: it opens mounts, copies in and
+ * out, and applies changes, always through descriptors opened before, never by a path that a guest chose.
  *
- * Exit statuses: the command's own; 124 timeout; 125 the sandbox failed or the command line is wrong; 126, 127 as shells; 128+n signal n or a limit (137).
+ * Exit statuses: the command's own; 124 timeout; 125 the sandbox failed or the command line is wrong; 126, 127 as
+ * shells; 128+n signal n or a limit (137).
  */
 
 #include "base/buf.h"
@@ -24,8 +25,8 @@ enum cli_diff { CLI_DIFF_NONE, CLI_DIFF_LIST, CLI_DIFF_TEXT };
 struct cli_mount {
     const char *spec; /* as given, for messages */
     char *host, *guest;
-    uint32_t flags;   /* enum vfs_mount_flags */
-    int fd;           /* O_PATH */
+    uint32_t flags; /* enum vfs_mount_flags */
+    int fd;         /* O_PATH */
     bool is_dir;
 };
 
@@ -44,14 +45,16 @@ struct cli_options {
     struct str *env;
     uint32_t n_env;
     const char *workdir, *user;
-    const char *text;    /* -c */
-    bool argv_only;      /* -- COMMAND */
-    int argc;            /* what is left */
+    const char *text; /* -c */
+    bool argv_only;   /* -- COMMAND */
+    bool interactive; /* the shell verb */
+    int argc;         /* what is left */
     char **argv;
     struct limits limits;
 };
 
-/* Parses options of run (or shell: @is_shell, no -c, no command) from argv[1]. 0; 1 after --help (printed); -EINVAL after a message. */
+/* Parses options of run (or shell: @is_shell, no -c, no command) from argv[1]. 0; 1 after --help (printed); -EINVAL
+ * after a message. */
 int cli_parse(int argc, char **argv, bool is_shell, struct cli_options *o);
 /* Frees and closes. */
 void cli_options_done(struct cli_options *o);
@@ -64,9 +67,9 @@ void cli_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* ---- driving a worker (driver.c) ---- */
 
-struct cli_stream {      /* what becomes of standard output or error */
-    int fd;              /* where it goes, or -1: kept in `kept` */
-    bool closed;         /* its reader is gone; the worker was told */
+struct cli_stream { /* what becomes of standard output or error */
+    int fd;         /* where it goes, or -1: kept in `kept` */
+    bool closed;    /* its reader is gone; the worker was told */
     struct buf kept;
     uint64_t total;
 };
@@ -76,15 +79,15 @@ struct driver {
     const struct cli_options *opts;
     struct cli_stream streams[3]; /* 1 and 2 */
     int sigfd;
-    bool interactive;     /* shell: ^Z is forwarded */
+    bool interactive; /* shell: ^Z is forwarded */
     bool want_input, input_ended;
-    int interrupts;       /* SIGINT or SIGTERM received */
-    int64_t started;      /* clock_wall when the session began: what the host changed later it did meanwhile */
-    int64_t deadline;     /* clock_mono; when a worker that does not answer is killed */
-    bool killed_late;     /* the deadline was used */
-    bool gone;            /* the worker's socket closed */
+    int interrupts;   /* SIGINT or SIGTERM received */
+    int64_t started;  /* clock_wall when the session began: what the host changed later it did meanwhile */
+    int64_t deadline; /* clock_mono; when a worker that does not answer is killed */
+    bool killed_late; /* the deadline was used */
+    bool gone;        /* the worker's socket closed */
     bool ready_seen;
-    struct str out_rest;  /* output received and not written yet (borrowed from the channel) */
+    struct str out_rest; /* output received and not written yet (borrowed from the channel) */
     int out_stream;
 };
 
@@ -92,16 +95,16 @@ struct driver {
 int driver_start(struct driver *d, const struct cli_options *o, struct err *err);
 /* Ends it; *ret_status (may be NULL) is its wait status or -1. */
 void driver_end(struct driver *d, int *ret_status);
-/* Runs an exec (or goes on with one, @e NULL) to its RESULT. The result's strings are copied into @text. Never fails: a worker that is gone gives
- * OUTCOME_LOST, one killed after its deadline OUTCOME_KILLED by timeout. */
+/* Runs an exec (or goes on with one, @e NULL) to its RESULT. The result's strings are copied into @text. Never fails: a
+ * worker that is gone gives OUTCOME_LOST, one killed after its deadline OUTCOME_KILLED by timeout. */
 void driver_exec(struct driver *d, const struct wire_exec *e, struct wire_result *ret, struct buf *text);
 /* Waits for the RESULT of what was sent already. */
 void driver_wait(struct driver *d, struct wire_result *ret, struct buf *text);
 /* A request and its REPLY; the reply's strings are borrowed until the next call. -EPIPE when the worker is gone. */
 int driver_fs(struct driver *d, const struct wire_fs *q, struct wire_reply *ret);
 /* The changes below @prefix, one call of @fn each. */
-int driver_diff(struct driver *d, bool text, struct str prefix, int (*fn)(void *arg, const struct wire_change *c), void *arg,
-                struct err *err);
+int driver_diff(struct driver *d, bool text, struct str prefix, int (*fn)(void *arg, const struct wire_change *c),
+                void *arg, struct err *err);
 /* A query to the serving shell. */
 int driver_query(struct driver *d, enum wire_query_kind kind, struct str text, struct wire_answer *ret);
 
@@ -132,12 +135,13 @@ void cli_changes_print(const struct cli_changes *c, bool text, struct buf *out);
 /* "added" … */
 const char *cli_change_name(uint8_t kind);
 
-/* Writes the changes below the copy-on-write mounts back to the host: checks first that the host still is as the session saw it and that everything
- * can be applied, then writes. *ret_n is how many were applied. */
-int cli_apply(struct driver *d, const struct cli_options *o, const struct cli_changes *c, size_t *ret_n, struct err *err);
+/* Writes the changes below the copy-on-write mounts back to the host: checks first that the host still is as the
+ * session saw it and that everything can be applied, then writes. *ret_n is how many were applied. */
+int cli_apply(struct driver *d, const struct cli_options *o, const struct cli_changes *c, size_t *ret_n,
+              struct err *err);
 
-/* Lists changes, copies out and applies: what the options ask for after the command that ended as @r. The changes listed are kept in @c. 0, or
- * CLI_FAILED after a message. */
+/* Lists changes, copies out and applies: what the options ask for after the command that ended as @r. The changes
+ * listed are kept in @c. 0, or CLI_FAILED after a message. */
 int cli_follow_up(struct driver *d, const struct cli_options *o, const struct wire_result *r, struct cli_changes *c);
 
 /* ---- verbs ---- */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* --copy-in and --copy-out. The host side always goes through descriptors and O_NOFOLLOW below the place the user named. */
+/* --copy-in and --copy-out. The host side always goes through descriptors and O_NOFOLLOW below the place the user
+ * named. */
 
 #include "cli/cli.h"
 
@@ -35,7 +36,8 @@ static int64_t mtime_ns(const struct stat *st)
 static int in_file(struct driver *d, int fd, const struct stat *st, struct str to, struct err *err)
 {
     MEM_AUTO char *block = mem_alloc(LIMIT_MSG_DATA);
-    struct wire_fs q = {.op = WIRE_FS_PUT, .path = to, .mode = st->st_mode & 0777, .mtime = mtime_ns(st), .as_user = true};
+    struct wire_fs q = {
+        .op = WIRE_FS_PUT, .path = to, .mode = st->st_mode & 0777, .mtime = mtime_ns(st), .as_user = true};
     struct wire_reply rep;
     for (;;) {
         ssize_t n = read(fd, block, LIMIT_MSG_DATA);
@@ -121,7 +123,8 @@ int cli_copy_in(struct driver *d, const struct cli_copy *c, struct err *err)
 
 /* ---- out ---- */
 
-static int out_file(struct driver *d, struct str from, const struct wire_stat *st, int dir, const char *name, struct err *err)
+static int out_file(struct driver *d, struct str from, const struct wire_stat *st, int dir, const char *name,
+                    struct err *err)
 {
     FD_AUTO int fd = openat(dir, name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, st->mode & 0777);
     if (fd < 0)
@@ -227,7 +230,8 @@ static int out_any(struct driver *d, struct str from, int dir, const char *name,
         return out_link(d, from, dir, name, err);
     if (S_ISREG(st.mode))
         return out_file(d, from, &st, dir, name, err);
-    return err_set(err, -EINVAL, "%.*s: only files, directories and symbolic links can be copied out", (int)from.n, from.p);
+    return err_set(err, -EINVAL, "%.*s: only files, directories and symbolic links can be copied out", (int)from.n,
+                   from.p);
 }
 
 /* An existing directory takes the source under its own name, as cp(1) does. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Drives a worker: sends what it is asked to do, and passes streams and signals between the host and it until the result comes. */
+/* Drives a worker: sends what it is asked to do, and passes streams and signals between the host and it until the
+ * result comes. */
 
 #include "cli/cli.h"
 
@@ -28,13 +29,15 @@
 
 /* ---- start and end ---- */
 
-static int open_signals(void)
+static int open_signals(bool interactive)
 {
     sigset_t set;
     sigemptyset(&set);
     const int sigs[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH};
     for (size_t i = 0; i < sizeof(sigs) / sizeof(sigs[0]); i++)
         sigaddset(&set, sigs[i]);
+    if (interactive)
+        sigaddset(&set, SIGTSTP); /* ^Z stops the job in the session, not this program */
     (void)signal(SIGPIPE, SIG_IGN);
     if (sigprocmask(SIG_BLOCK, &set, NULL))
         return -errno;
@@ -42,7 +45,8 @@ static int open_signals(void)
     return fd < 0 ? -errno : fd;
 }
 
-/* Private memory of the worker, above what the session's own limits allow, so that those are met first and with a reason. */
+/* Private memory of the worker, above what the session's own limits allow, so that those are met first and with a
+ * reason. */
 static uint64_t ceiling(const struct limits *l)
 {
     uint64_t sum;
@@ -57,8 +61,13 @@ static void send_create(struct driver *d, const struct cli_options *o)
     for (uint32_t i = 0; i < o->n_mounts; i++)
         mounts[i] = (struct wire_mount){str_c(o->mounts[i].guest), o->mounts[i].flags};
     const struct wire_create m = {
-        .user = str_c(o->user), .cwd = str_c(o->workdir), .limits = o->limits, .host_uid = geteuid(), .host_gid = getegid(),
-        .mounts = mounts, .n_mounts = o->n_mounts,
+        .user = str_c(o->user),
+        .cwd = str_c(o->workdir),
+        .limits = o->limits,
+        .host_uid = geteuid(),
+        .host_gid = getegid(),
+        .mounts = mounts,
+        .n_mounts = o->n_mounts,
     };
     wire_put_create(chan_scratch(&d->worker.chan), &m);
     if (chan_send_scratch(&d->worker.chan, WIRE_CREATE))
@@ -75,7 +84,8 @@ static void note_ready(struct driver *d, struct str body)
     }
     for (int p = 0; p < CONFINE_PARTS && !d->opts->quiet; p++) {
         if (m.missing >> p & 1 && confine_part_matters((enum confine_part)p))
-            cli_error("warning: the worker runs without %s (see frontal-sandbox doctor)", confine_part_name((enum confine_part)p));
+            cli_error("warning: the worker runs without %s (see frontal-sandbox doctor)",
+                      confine_part_name((enum confine_part)p));
     }
 }
 
@@ -106,7 +116,8 @@ int driver_start(struct driver *d, const struct cli_options *o, struct err *err)
     int fds[LIMIT_MOUNTS];
     for (uint32_t i = 0; i < o->n_mounts; i++)
         fds[i] = o->mounts[i].fd;
-    d->sigfd = open_signals();
+    d->sigfd = open_signals(o->interactive);
+    d->interactive = o->interactive;
     if (d->sigfd < 0)
         return err_set(err, d->sigfd, "cannot watch signals: %s", errtab_text(d->sigfd));
     const struct worker_config cfg = {fds, o->n_mounts, ceiling(&o->limits)};
@@ -135,8 +146,8 @@ void driver_end(struct driver *d, int *ret_status)
 
 /* ---- output ---- */
 
-/* Writes without blocking: count, or -EAGAIN, or another error. Where the kernel cannot promise that (a terminal), what poll() calls writable is
- * written in pieces that fit. */
+/* Writes without blocking: count, or -EAGAIN, or another error. Where the kernel cannot promise that (a terminal), what
+ * poll() calls writable is written in pieces that fit. */
 static ssize_t write_some(int fd, struct str s)
 {
     struct iovec v = {(void *)(uintptr_t)s.p, s.n};
@@ -265,6 +276,15 @@ static void take_signals(struct driver *d)
     }
 }
 
+/* Keys pressed at the prompt were for the line editor. */
+static void forget_signals(struct driver *d)
+{
+    struct signalfd_siginfo si;
+    while (d->interactive && read(d->sigfd, &si, sizeof(si)) == (ssize_t)sizeof(si))
+        if (si.ssi_signo == SIGTERM || si.ssi_signo == SIGHUP)
+            d->deadline = clock_mono() + GRACE;
+}
+
 /* ---- the loop ---- */
 
 static void copy_result(struct str body, struct wire_result *ret, struct buf *text, struct driver *d)
@@ -361,6 +381,7 @@ void driver_wait(struct driver *d, struct wire_result *ret, struct buf *text)
     if (d->opts->limits.wall_ms)
         d->deadline = clock_mono() + (int64_t)d->opts->limits.wall_ms * CLOCK_MS + GRACE;
     d->interrupts = 0;
+    forget_signals(d);
     while (!d->gone) {
         if (take_messages(d, ret, text)) {
             d->deadline = INT64_MAX;
@@ -394,8 +415,8 @@ int driver_fs(struct driver *d, const struct wire_fs *q, struct wire_reply *ret)
     return 0;
 }
 
-int driver_diff(struct driver *d, bool text, struct str prefix, int (*fn)(void *arg, const struct wire_change *c), void *arg,
-                struct err *err)
+int driver_diff(struct driver *d, bool text, struct str prefix, int (*fn)(void *arg, const struct wire_change *c),
+                void *arg, struct err *err)
 {
     const struct wire_diff q = {text, prefix};
     wire_put_diff(chan_scratch(&d->worker.chan), &q);

@@ -28,7 +28,8 @@ static const char help_options[] =
     "                           written in the session; ro refuses writes. The host is never written. Repeatable\n"
     "  --copy-in HOST:GUEST     copy a file or directory into the session first. Repeatable\n"
     "  --copy-out GUEST:HOST    copy it out afterwards, whatever the command's status. Repeatable\n"
-    "  --diff[=text]            afterwards, list what changed (A added, M modified, D removed, m mode or owner);\n"
+    "  --diff[=text]            afterwards, list what changed (A added, M modified, D removed, m mode, owner or "
+    "time);\n"
     "                           text: as a unified diff\n"
     "  --apply                  show the changes below the cow mounts and write them back to the host, if the command\n"
     "                           exited with 0 and the host files are still as the session saw them\n"
@@ -55,7 +56,8 @@ static const char help_run[] =
     "\n";
 
 static const char help_run_results[] =
-    "  --json[=FILE]            print one object (status, exit_code, signal, reason, tier, root, usage, stdout, stderr)\n"
+    "  --json[=FILE]            print one object (status, exit_code, signal, reason, tier, root, usage, stdout, "
+    "stderr)\n"
     "                           instead of the streams; with =FILE the streams pass through and the object goes there\n"
     "  --quiet                  no notes of the sandbox's own on standard error\n"
     "\n"

@@ -41,7 +41,8 @@ static int help(int argc, char **argv)
     return 0;
 }
 
-/* A descriptor 0, 1 or 2 that is closed would be given to the next thing opened, which guest input or output would then go to. */
+/* A descriptor 0, 1 or 2 that is closed would be given to the next thing opened, which guest input or output would then
+ * go to. */
 static void fill_standard_descriptors(void)
 {
     for (int fd = 0; fd <= 2; fd++) {

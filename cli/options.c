@@ -12,17 +12,36 @@
 #include "vfs/vfs.h"
 
 enum {
-    O_MOUNT = 256, O_COPY_IN, O_COPY_OUT, O_DIFF, O_APPLY, O_ENV, O_WORKDIR, O_USER, O_TIMEOUT, O_LIMIT, O_JSON, O_QUIET, O_HELP,
+    O_MOUNT = 256,
+    O_COPY_IN,
+    O_COPY_OUT,
+    O_DIFF,
+    O_APPLY,
+    O_ENV,
+    O_WORKDIR,
+    O_USER,
+    O_TIMEOUT,
+    O_LIMIT,
+    O_JSON,
+    O_QUIET,
+    O_HELP,
 };
 
 static const struct option long_options[] = {
-    {"mount", required_argument, NULL, O_MOUNT},       {"copy-in", required_argument, NULL, O_COPY_IN},
-    {"copy-out", required_argument, NULL, O_COPY_OUT}, {"diff", optional_argument, NULL, O_DIFF},
-    {"apply", no_argument, NULL, O_APPLY},             {"env", required_argument, NULL, O_ENV},
-    {"workdir", required_argument, NULL, O_WORKDIR},   {"user", required_argument, NULL, O_USER},
-    {"timeout", required_argument, NULL, O_TIMEOUT},   {"limit", required_argument, NULL, O_LIMIT},
-    {"json", optional_argument, NULL, O_JSON},         {"quiet", no_argument, NULL, O_QUIET},
-    {"help", no_argument, NULL, O_HELP},               {NULL, 0, NULL, 0},
+    {"mount", required_argument, NULL, O_MOUNT},
+    {"copy-in", required_argument, NULL, O_COPY_IN},
+    {"copy-out", required_argument, NULL, O_COPY_OUT},
+    {"diff", optional_argument, NULL, O_DIFF},
+    {"apply", no_argument, NULL, O_APPLY},
+    {"env", required_argument, NULL, O_ENV},
+    {"workdir", required_argument, NULL, O_WORKDIR},
+    {"user", required_argument, NULL, O_USER},
+    {"timeout", required_argument, NULL, O_TIMEOUT},
+    {"limit", required_argument, NULL, O_LIMIT},
+    {"json", optional_argument, NULL, O_JSON},
+    {"quiet", no_argument, NULL, O_QUIET},
+    {"help", no_argument, NULL, O_HELP},
+    {NULL, 0, NULL, 0},
 };
 
 static int bad(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
@@ -130,7 +149,9 @@ static int set_limit(struct cli_options *o, const char *kv)
     if (r == -ENOENT)
         return bad("--limit: '%s': there is no such limit (names: %s)", kv, limits_names());
     if (r)
-        return bad("--limit: '%s': %s", kv, r == -ERANGE ? "the value is too large" : "not a value of this limit (sizes: 64M, numbers: 100, times: 10s)");
+        return bad("--limit: '%s': %s", kv,
+                   r == -ERANGE ? "the value is too large"
+                                : "not a value of this limit (sizes: 64M, numbers: 100, times: 10s)");
     return 0;
 }
 
@@ -154,20 +175,41 @@ static int set_diff(struct cli_options *o, const char *arg)
 static int take_option(struct cli_options *o, int code, const char *arg)
 {
     switch (code) {
-    case 'c': o->text = arg; return 0;
-    case O_MOUNT: return add_mount(o, arg);
-    case O_COPY_IN: return add_copy_in(o, arg);
-    case O_COPY_OUT: return add_copy_out(o, arg);
-    case O_DIFF: return set_diff(o, arg);
-    case O_APPLY: o->apply = true; return 0;
-    case O_ENV: return add_env(o, arg);
-    case O_WORKDIR: o->workdir = arg; return 0;
-    case O_USER: o->user = arg; return 0;
-    case O_TIMEOUT: return set_timeout(o, arg);
-    case O_LIMIT: return set_limit(o, arg);
-    case O_JSON: o->json = true; o->json_file = arg; return 0;
-    case O_QUIET: o->quiet = true; return 0;
-    default: return -EINVAL; /* getopt_long() has printed what is wrong */
+    case 'c':
+        o->text = arg;
+        return 0;
+    case O_MOUNT:
+        return add_mount(o, arg);
+    case O_COPY_IN:
+        return add_copy_in(o, arg);
+    case O_COPY_OUT:
+        return add_copy_out(o, arg);
+    case O_DIFF:
+        return set_diff(o, arg);
+    case O_APPLY:
+        o->apply = true;
+        return 0;
+    case O_ENV:
+        return add_env(o, arg);
+    case O_WORKDIR:
+        o->workdir = arg;
+        return 0;
+    case O_USER:
+        o->user = arg;
+        return 0;
+    case O_TIMEOUT:
+        return set_timeout(o, arg);
+    case O_LIMIT:
+        return set_limit(o, arg);
+    case O_JSON:
+        o->json = true;
+        o->json_file = arg;
+        return 0;
+    case O_QUIET:
+        o->quiet = true;
+        return 0;
+    default:
+        return -EINVAL; /* getopt_long() has printed what is wrong */
     }
 }
 
@@ -187,7 +229,7 @@ static int check_combination(const struct cli_options *o, bool is_shell)
 
 int cli_parse(int argc, char **argv, bool is_shell, struct cli_options *o)
 {
-    *o = (struct cli_options){.limits = limits_default()};
+    *o = (struct cli_options){.limits = limits_default(), .interactive = is_shell};
     static char name[] = "frontal-sandbox";
     char *verb = argv[0];
     argv[0] = name; /* what getopt_long() puts in front of its messages */

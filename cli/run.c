@@ -77,8 +77,10 @@ static int check_interpreter(const char *path, struct str text, bool *ret_posix)
     *ret_posix = str_eqc(in, "sh") || str_eqc(in, "dash");
     if (in.n == 0 || *ret_posix || str_eqc(in, "bash"))
         return 0;
-    cli_error("%s: it asks for '%.*s', and run takes bash and sh scripts; mount its directory and run the command by name "
-              "(run --mount DIR:/mnt -- COMMAND /mnt/%s)", path, (int)in.n, in.p, path);
+    cli_error(
+        "%s: it asks for '%.*s', and run takes bash and sh scripts; mount its directory and run the command by name "
+        "(run --mount DIR:/mnt -- COMMAND /mnt/%s)",
+        path, (int)in.n, in.p, path);
     return 126;
 }
 
@@ -94,8 +96,8 @@ static int make_plan(const struct cli_options *o, struct plan *p)
     p->argv = mem_alloc(((size_t)o->argc + 1) * sizeof(*p->argv));
     for (int i = 0; i < o->argc; i++)
         p->argv[i] = str_c(o->argv[i]);
-    p->exec = (struct wire_exec){.argv = {p->argv, (uint32_t)o->argc}, .env = {o->env, o->n_env}, .stdin_open = true,
-                                 .want_root = o->json};
+    p->exec = (struct wire_exec){
+        .argv = {p->argv, (uint32_t)o->argc}, .env = {o->env, o->n_env}, .stdin_open = true, .want_root = o->json};
     for (int fd = 0; fd <= 2; fd++) {
         if (isatty(fd) && !(fd && o->json && !o->json_file))
             p->exec.tty |= (uint8_t)(1 << fd);
@@ -126,7 +128,8 @@ static void explain(const struct driver *d, const struct wire_result *r, int wor
     if (r->error)
         cli_error("%.*s", (int)r->message.n, r->message.p);
     else if (r->outcome.kind == OUTCOME_LOST && WIFSIGNALED(worker_status))
-        cli_error("the worker ended unexpectedly (signal %d); how the command ended is not known", WTERMSIG(worker_status));
+        cli_error("the worker ended unexpectedly (signal %d); how the command ended is not known",
+                  WTERMSIG(worker_status));
     else if (r->outcome.kind == OUTCOME_LOST)
         cli_error("the worker ended unexpectedly; how the command ended is not known");
     else if (r->outcome.kind == OUTCOME_KILLED && r->outcome.reason > REASON_SIGNAL && !d->opts->quiet)
@@ -141,24 +144,30 @@ static int status_of(const struct wire_result *r)
 
 static int write_json(const struct cli_options *o, const struct buf *line)
 {
-    FD_AUTO int fd = o->json_file ? open(o->json_file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : dup(STDOUT_FILENO);
+    FD_AUTO int fd =
+        o->json_file ? open(o->json_file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : dup(STDOUT_FILENO);
     int r = fd < 0 ? -errno : fd_write_all(fd, buf_str(line));
     if (r)
         cli_error("writing %s: %s", o->json_file ? o->json_file : "standard output", errtab_text(r));
     return r ? CLI_FAILED : 0;
 }
 
-static int print_json(struct driver *d, const struct cli_options *o, const struct wire_result *r, const struct cli_changes *c)
+static int print_json(struct driver *d, const struct cli_options *o, const struct wire_result *r,
+                      const struct cli_changes *c)
 {
     MEM_AUTO struct json_change *v = mem_alloc((c->n + 1) * sizeof(*v));
     for (size_t i = 0; i < c->n; i++)
         v[i] = (struct json_change){cli_change_name(c->v[i].kind), c->v[i].path,
                                     o->diff == CLI_DIFF_TEXT ? c->v[i].diff : str_of(NULL, 0)};
     const struct json_run run = {
-        .changes = v, .n_changes = c->n, .has_changes = o->diff != CLI_DIFF_NONE || o->apply,
+        .changes = v,
+        .n_changes = c->n,
+        .has_changes = o->diff != CLI_DIFF_NONE || o->apply,
         .has_output = !o->json_file,
-        .out = buf_str(&d->streams[1].kept), .errs = buf_str(&d->streams[2].kept),
-        .out_total = d->streams[1].total, .err_total = d->streams[2].total,
+        .out = buf_str(&d->streams[1].kept),
+        .errs = buf_str(&d->streams[2].kept),
+        .out_total = d->streams[1].total,
+        .err_total = d->streams[2].total,
     };
     BUF_AUTO struct buf line;
     buf_init(&line, SIZE_MAX / 2);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * frontal-sandbox shell: a prompt on a session. Lines are edited here by libedit (which this file alone includes); the session's shell, in the
- * worker, tells whether they are complete, completes words, and runs them.
+ * frontal-sandbox shell: a prompt on a session. Lines are edited here by libedit (which this file alone includes); the
+ * session's shell, in the worker, tells whether they are complete, completes words, and runs them.
  */
 
 #include "cli/cli.h"
@@ -21,12 +21,12 @@
 
 struct prompter {
     struct driver *d;
-    EditLine *el;          /* NULL when standard input is not a terminal */
+    EditLine *el; /* NULL when standard input is not a terminal */
     History *hist;
-    struct buf command;    /* lines of the command so far */
+    struct buf command; /* lines of the command so far */
     struct buf prompt, prompt2;
     char *history_file;
-    int status;            /* of the last command */
+    int status; /* of the last command */
 };
 
 /* libedit's callbacks and the signal handler get no argument of ours they could use. */
@@ -324,7 +324,6 @@ int cli_shell(int argc, char **argv)
         r = driver_start(&d, &o, &err);
         for (uint32_t i = 0; r == 0 && i < o.n_copy_in; i++)
             r = cli_copy_in(&d, &o.copy_in[i], &err);
-        d.interactive = true;
         if (r)
             cli_error("%s", err.text);
         else

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cas/hash.h"
 
-/* The low-level calls: they need no provider, no allocation and no start-up, unlike EVP, and use the same SHA-NI code. */
+/* The low-level calls: they need no provider, no allocation and no start-up, unlike EVP, and use the same SHA-NI code.
+ */
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/sha.h>
 

@@ -109,6 +109,10 @@ static const struct file_def files[] = {
     {"/etc/issue", "Frontal Sandbox " FRONTAL_VERSION " \\n \\l\n\n", 0644},
     {"/etc/shells", "# /etc/shells: valid login shells\n/bin/sh\n/usr/bin/sh\n/bin/bash\n/usr/bin/bash\n", 0644},
     {"/etc/nsswitch.conf", "passwd:         files\ngroup:          files\nhosts:          files\n", 0644},
+    {"/etc/bash.bashrc",
+     "# Read by interactive shells.\n"
+     "PS1='\\u@\\h:\\w\\$ '\n",
+     0644},
     {"/etc/profile",
      "if [ \"$(id -u)\" -eq 0 ]; then\n"
      "  PATH=\"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\"\n"

@@ -345,14 +345,10 @@ int proc_start(struct proc_set *ps, const struct vfs_cred *cred, struct str cwd,
     return r;
 }
 
-int proc_chdir(struct proc *p, struct str path)
+/* Takes the directory @h as the cwd, if it may be searched. */
+static int take_cwd(struct proc *p, struct vfs_handle *h)
 {
-    struct vfs_ctx ctx = proc_ctx(p);
-    struct vfs_handle *h;
-    int r = vfs_open(p->ps->v, &ctx, 0, path, O_PATH | O_DIRECTORY, 0, &h);
-    if (r < 0)
-        return r;
-    r = vfs_access_ino(p->ps->v, &p->cred, vfs_handle_ino(h), X_OK);
+    int r = vfs_access_ino(p->ps->v, &p->cred, vfs_handle_ino(h), X_OK);
     if (r < 0) {
         vfs_close(h);
         return r;
@@ -363,6 +359,21 @@ int proc_chdir(struct proc *p, struct str path)
     p->priv->cwd = c;
     p->cwd = h;
     return 0;
+}
+
+int proc_chdir(struct proc *p, struct str path)
+{
+    struct vfs_ctx ctx = proc_ctx(p);
+    struct vfs_handle *h;
+    int r = vfs_open(p->ps->v, &ctx, 0, path, O_PATH | O_DIRECTORY, 0, &h);
+    return r < 0 ? r : take_cwd(p, h);
+}
+
+int proc_chdir_ino(struct proc *p, uint64_t dir)
+{
+    struct vfs_handle *h;
+    int r = vfs_open_ino(p->ps->v, dir, O_PATH | O_DIRECTORY, &h);
+    return r < 0 ? r : take_cwd(p, h);
 }
 
 /* ---- ending ---- */

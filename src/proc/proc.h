@@ -112,17 +112,17 @@ struct proc {
     struct proc_fds fds;
     /* Signal sets: bit n-1 is signal n. */
     uint64_t sig_pending, sig_ignored, sig_caught, sig_blocked;
-    struct outcome outcome; /* valid when ZOMBIE */
-    int64_t start_ns;       /* clock_mono */
-    int64_t cpu_ns;         /* used, children apart; brought up to date at switches: see proc_times() */
-    int64_t child_cpu_ns;   /* of children that were waited for */
-    const char *comm;       /* name for /proc and ps: static text, or proc_exec()'s own copy */
-    char **argv;            /* for /proc/PID/cmdline, borrowed while the process runs; may be NULL */
+    struct outcome outcome;          /* valid when ZOMBIE */
+    int64_t start_ns;                /* clock_mono */
+    int64_t cpu_ns;                  /* used, children apart; brought up to date at switches: see proc_times() */
+    int64_t child_cpu_ns;            /* of children that were waited for */
+    const char *comm;                /* name for /proc and ps: static text, or proc_exec()'s own copy */
+    char **argv;                     /* for /proc/PID/cmdline, borrowed while the process runs; may be NULL */
     const struct engine_ops *engine; /* what runs it, or NULL (a shell's own code) */
     void *engine_priv;
     struct proc *parent, *children, *sibling; /* family */
-    struct proc_priv *priv; /* coroutine, queues: proc_int.h */
-    void *user;             /* the shell's struct, for its own use */
+    struct proc_priv *priv;                   /* coroutine, queues: proc_int.h */
+    void *user;                               /* the shell's struct, for its own use */
 };
 
 /* ---- the set ---- */
@@ -369,6 +369,8 @@ int proc_access(struct proc *p, struct str path, int want);
 
 /* chdir(2). */
 int proc_chdir(struct proc *p, struct str path);
+/* fchdir(2): to the directory with the inode @dir. ESTALE ENOTDIR EACCES. */
+int proc_chdir_ino(struct proc *p, uint64_t dir);
 
 /* ---- file objects for the host side ---- */
 

@@ -4,8 +4,8 @@
 /*
  * ast - the tree a pattern is parsed into, and sets of characters.
  *
- * Everything lives in the arena of one compilation. Children are sibling lists, so that a long pattern is wide and not deep;
- * depth is counted and bounded by LIMIT_REGEX_DEPTH, which is what lets later passes recurse.
+ * Everything lives in the arena of one compilation. Children are sibling lists, so that a long pattern is wide and not
+ * deep; depth is counted and bounded by LIMIT_REGEX_DEPTH, which is what lets later passes recurse.
  */
 
 #include "base/arena.h"
@@ -13,18 +13,18 @@
 
 /* What GNU calls syntax bits: one for each point where dialects differ. */
 enum rx_syntax {
-    RX_BK_PARENS = 1 << 0,       /* \( \) group, ( ) are plain */
-    RX_BK_BRACES = 1 << 1,       /* \{ \} repeat */
-    RX_BK_VBAR = 1 << 2,         /* \| alternates */
-    RX_BK_PLUS_QM = 1 << 3,      /* \+ \? repeat, + ? are plain */
-    RX_INTERVALS = 1 << 4,       /* there are intervals at all */
-    RX_LIMITED_OPS = 1 << 5,     /* no + ? | in any spelling */
-    RX_NO_BACKREFS = 1 << 6,     /* \1 is plain */
-    RX_NO_GNU_OPS = 1 << 7,      /* no \w \b \< ... */
-    RX_INDEP_ANCHORS = 1 << 8,   /* ^ $ are anchors everywhere */
-    RX_INDEP_OPS = 1 << 9,       /* a leading * is skipped rather than plain */
-    RX_INVALID_OPS = 1 << 10,    /* a leading * is an error */
-    RX_INVALID_DUP = 1 << 11,    /* a leading \{ and a** are errors */
+    RX_BK_PARENS = 1 << 0,               /* \( \) group, ( ) are plain */
+    RX_BK_BRACES = 1 << 1,               /* \{ \} repeat */
+    RX_BK_VBAR = 1 << 2,                 /* \| alternates */
+    RX_BK_PLUS_QM = 1 << 3,              /* \+ \? repeat, + ? are plain */
+    RX_INTERVALS = 1 << 4,               /* there are intervals at all */
+    RX_LIMITED_OPS = 1 << 5,             /* no + ? | in any spelling */
+    RX_NO_BACKREFS = 1 << 6,             /* \1 is plain */
+    RX_NO_GNU_OPS = 1 << 7,              /* no \w \b \< ... */
+    RX_INDEP_ANCHORS = 1 << 8,           /* ^ $ are anchors everywhere */
+    RX_INDEP_OPS = 1 << 9,               /* a leading * is skipped rather than plain */
+    RX_INVALID_OPS = 1 << 10,            /* a leading * is an error */
+    RX_INVALID_DUP = 1 << 11,            /* a leading \{ and a** are errors */
     RX_INVALID_INTERVAL_PLAIN = 1 << 12, /* an interval that is none is plain text */
     RX_UNMATCHED_PAREN_PLAIN = 1 << 13,  /* so is a ) without ( */
     RX_NO_EMPTY_RANGES = 1 << 14,        /* [z-a] is an error */
@@ -34,7 +34,7 @@ enum rx_syntax {
     RX_DOT_NEWLINE = 1 << 18,            /* . matches a newline */
     RX_DOT_NOT_NUL = 1 << 19,            /* . does not match NUL */
     RX_HAT_NOT_NEWLINE = 1 << 20,        /* [^a] does not match a newline */
-    RX_EMPTY_OPS = 1 << 21,              /* a leading * repeats the empty string, with a warning (GNU grep's own parser) */
+    RX_EMPTY_OPS = 1 << 21, /* a leading * repeats the empty string, with a warning (GNU grep's own parser) */
 };
 
 /* Characters in order, without overlaps or neighbours that could be one range. */
@@ -47,16 +47,16 @@ struct rx_set {
 
 enum rx_kind {
     RX_EMPTY,
-    RX_CHAR,    /* one character; in byte mode a byte */
-    RX_RAW,     /* a byte of the pattern that is no UTF-8 */
+    RX_CHAR, /* one character; in byte mode a byte */
+    RX_RAW,  /* a byte of the pattern that is no UTF-8 */
     RX_SET,
-    RX_CAT,     /* the children one after the other */
-    RX_ALT,     /* any child, the first preferred */
-    RX_REPEAT,  /* the one child min to max times */
-    RX_GROUP,   /* the one child, recorded; child NULL: empty */
+    RX_CAT,    /* the children one after the other */
+    RX_ALT,    /* any child, the first preferred */
+    RX_REPEAT, /* the one child min to max times */
+    RX_GROUP,  /* the one child, recorded; child NULL: empty */
     RX_BACKREF,
     RX_ASSERT,
-    RX_TRIE,    /* one of n_words strings */
+    RX_TRIE, /* one of n_words strings */
 };
 
 enum rx_assert {
@@ -70,7 +70,7 @@ enum rx_assert {
     RX_INSIDE_OTHER,  /* the other half */
     RX_NOT_WORD_LEFT, /* no word character before (grep -w) */
     RX_NOT_WORD_RIGHT,
-    RX_BOUNDARY,      /* not inside a character */
+    RX_BOUNDARY, /* not inside a character */
 };
 
 #define RX_INF (-1)
@@ -102,9 +102,9 @@ struct rx_parse {
     struct arena *a;
     unsigned syntax;
     bool icase, utf8;
-    uint32_t n_groups;    /* counted through all patterns of one regex */
+    uint32_t n_groups; /* counted through all patterns of one regex */
     bool has_backref;
-    const char *msg;      /* set on failure */
+    const char *msg; /* set on failure */
     const struct regex_warn *warn;
 };
 

@@ -8,10 +8,10 @@
 #include "types/limits.h"
 
 /*
- * Patterns with back-references: the automaton, for which \1 is any text, rules out most texts; the rest is a search from each
- * beginning, preferred ways first, that keeps the longest match found. Forks already tried in the same situation (place, and what
- * the groups hold that back-references name) are not tried again, which makes the usual cases polynomial. Steps are counted: finding the
- * answer for every pattern is NP-hard.
+ * Patterns with back-references: the automaton, for which \1 is any text, rules out most texts; the rest is a search
+ * from each beginning, preferred ways first, that keeps the longest match found. Forks already tried in the same
+ * situation (place, and what the groups hold that back-references name) are not tried again, which makes the usual
+ * cases polynomial. Steps are counted: finding the answer for every pattern is NP-hard.
  */
 
 #define MEMO_MAX (32u << 20) /* bytes of situations that are remembered */
@@ -128,7 +128,8 @@ static int memo_grow(struct memo *m, size_t words)
     return 0;
 }
 
-/* 1 when the situation at fork @id was met before, 0 when it is new (and remembered while there is room), or -ENOMEM. */
+/* 1 when the situation at fork @id was met before, 0 when it is new (and remembered while there is room), or -ENOMEM.
+ */
 static int met(struct search *s, uint32_t id, size_t p)
 {
     struct memo *m = &s->memo;
@@ -229,8 +230,8 @@ static int push_fork(struct search *s, uint32_t id, size_t p, bool closed)
     return r;
 }
 
-/* The end of a group at @p. As in groups.c one that may be left out and matched nothing keeps what it held; but a back-reference may need
- * the empty match, so that is tried too (@empty), later. */
+/* The end of a group at @p. As in groups.c one that may be left out and matched nothing keeps what it held; but a
+ * back-reference may need the empty match, so that is tried too (@empty), later. */
 static int close_group(struct search *s, uint32_t id, size_t p, bool empty)
 {
     const struct rxn *x = &s->re->prog.node[id];
@@ -256,7 +257,8 @@ static int step(struct search *s, uint32_t *id, size_t *p, size_t begin)
     case RXN_MATCH:
         keep(s, begin, *p);
         return 0;
-    case RXN_BYTE: case RXN_SET:
+    case RXN_BYTE:
+    case RXN_SET:
         next = *p < s->t.n ? rx__step(&s->re->prog, *id, (uint8_t)s->t.p[*p]) : 0;
         if (!next)
             return 0;
@@ -275,7 +277,8 @@ static int step(struct search *s, uint32_t *id, size_t *p, size_t begin)
         r = close_group(s, *id, *p, false);
         break;
     case RXN_ASSERT:
-        if (!rx__holds((enum rx_assert)x->n, rx__left(s->re, s->t, *p, s->eflags), rx__right(s->re, s->t, *p, s->eflags)))
+        if (!rx__holds((enum rx_assert)x->n, rx__left(s->re, s->t, *p, s->eflags),
+                       rx__right(s->re, s->t, *p, s->eflags)))
             return 0;
         break;
     case RXN_BACKREF:

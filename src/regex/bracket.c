@@ -28,6 +28,8 @@ struct bracket {
     struct str s;
     size_t pos;
     struct rx_set *set;
+    /* For [:space:] without its outer brackets. */
+    bool colon_first, colon_last, other, not_plain;
 };
 
 static int fail(struct bracket *b, const char *msg)
@@ -175,6 +177,10 @@ static int item(struct bracket *b, bool first)
     int r = element(b, t, len, c, first, &from);
     if (r < 0)
         return r;
+    b->colon_last = from.kind == E_CHAR && from.c == ':';
+    b->colon_first = b->colon_first || (first && b->colon_last);
+    b->other = b->other || !b->colon_last;
+    b->not_plain = b->not_plain || t == B_NAMED || t == B_EQUIV || t == B_COLL;
     if (from.kind == E_CHAR) {
         t = peek(b, &len, &c);
         if (t == B_END)
@@ -185,6 +191,7 @@ static int item(struct bracket *b, bool first)
             if (t == B_END)
                 return fail(b, msg_brack);
             if (t != B_CLOSE) {
+                b->not_plain = true;
                 r = element(b, t, len, c, true, &to);
                 if (r < 0)
                     return r;
@@ -215,7 +222,7 @@ static struct rx_ast *set_node(struct rx_parse *p, struct rx_set *set)
 
 int rx__parse_bracket(struct rx_parse *p, struct str pattern, size_t *pos, struct rx_ast **ret)
 {
-    struct bracket b = {p, pattern, *pos, ARENA_NEW(p->a, struct rx_set)};
+    struct bracket b = {.p = p, .s = pattern, .pos = *pos, .set = ARENA_NEW(p->a, struct rx_set)};
     bool negate = b.pos < pattern.n && pattern.p[b.pos] == '^';
     if (negate)
         b.pos++;
@@ -227,6 +234,9 @@ int rx__parse_bracket(struct rx_parse *p, struct str pattern, size_t *pos, struc
         r = item(&b, false);
     if (r < 0)
         return r;
+    /* GNU grep's own check, which the C library does not make. */
+    if (p->warn && b.colon_first && b.colon_last && b.other && !b.not_plain)
+        return fail(&b, "character class syntax is [[:space:]], not [:space:]");
     rx__set_finish(b.set);
     if (p->icase)
         rx__set_unfold(p->a, b.set, p->utf8);

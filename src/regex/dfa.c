@@ -70,8 +70,8 @@ static void add_sym(struct rx_syms *y, unsigned byte, enum rx_ctx right, enum rx
     y->n++;
 }
 
-/* The order in which sym_at() of exec.c counts. A first byte: of a letter, of another character, of none. A continuation: inside,
- * last of a letter, last of another, of none. */
+/* The order in which sym_at() of exec.c counts. A first byte: of a letter, of another character, of none. A
+ * continuation: inside, last of a letter, last of another, of none. */
 static void add_wide(struct rx_syms *y, unsigned byte)
 {
     if ((byte & 0xc0) == 0x80) {
@@ -143,7 +143,10 @@ static void each_edge(const struct rx_prog *p, uint32_t id, void (*fn)(struct rx
         if (x->b != x->a)
             fn(r, id, x->b, false);
         break;
-    case RXN_OPEN: case RXN_CLOSE: case RXN_ASSERT: case RXN_BACKREF:
+    case RXN_OPEN:
+    case RXN_CLOSE:
+    case RXN_ASSERT:
+    case RXN_BACKREF:
         fn(r, id, x->a, false);
         break;
     case RXN_MATCH:
@@ -296,7 +299,8 @@ static void close_forward(struct rx_dfa *d, struct rx_set_of_nodes *seen, uint32
             out->match = true;
             out->item[out->n++] = id;
             break;
-        case RXN_BYTE: case RXN_SET:
+        case RXN_BYTE:
+        case RXN_SET:
             out->item[out->n++] = id;
             break;
         case RXN_BACKREF:
@@ -307,7 +311,8 @@ static void close_forward(struct rx_dfa *d, struct rx_set_of_nodes *seen, uint32
             stack[top++] = x->b;
             stack[top++] = x->a;
             break;
-        case RXN_OPEN: case RXN_CLOSE:
+        case RXN_OPEN:
+        case RXN_CLOSE:
             stack[top++] = x->a;
             break;
         case RXN_ASSERT: {
@@ -380,7 +385,8 @@ static void sort_items(uint32_t *v, uint32_t n)
     }
 }
 
-/* The state's nodes now that the other side is @ctx, into @out (its memory: scratch->list). Groups of RX_LONGEST stay apart. */
+/* The state's nodes now that the other side is @ctx, into @out (its memory: scratch->list). Groups of RX_LONGEST stay
+ * apart. */
 static void resolve(struct rx_dfa *d, const struct rx_state *s, unsigned ctx, struct list *out)
 {
     struct rx_set_of_nodes *seen = &d->scratch->a;
@@ -441,8 +447,8 @@ static void empty_cache(struct rx_dfa *d)
 {
     drop_chunks(d);
     d->n_states = 0;
-    d->used = d->cap_states * ((sizeof(uint32_t) << d->shift) + sizeof(struct rx_state *)) +
-              d->n_buckets * sizeof(uint32_t);
+    d->used =
+        d->cap_states * ((sizeof(uint32_t) << d->shift) + sizeof(struct rx_state *)) + d->n_buckets * sizeof(uint32_t);
     if (d->bucket)
         memset(d->bucket, 0, d->n_buckets * sizeof(uint32_t));
     for (unsigned i = 0; i < RX_N_CTX; i++)

@@ -4,17 +4,17 @@
 /*
  * dfa - deterministic automata over a program, made state by state while a text is read, in a bounded cache.
  *
- * A state lists program nodes. Going forward it lists what may come next; going backward, what leads to a match from here. The place
- * between two bytes has a context on either side (enum rx_ctx); the side already read is known, the other one not yet, so a node that
- * asserts something of it stays in the state as pending and is decided when the next byte (a symbol) is. Whether a state accepts may
- * thus depend on the context that follows: `mask` holds a bit for each.
+ * A state lists program nodes. Going forward it lists what may come next; going backward, what leads to a match from
+ * here. The place between two bytes has a context on either side (enum rx_ctx); the side already read is known, the
+ * other one not yet, so a node that asserts something of it stays in the state as pending and is decided when the next
+ * byte (a symbol) is. Whether a state accepts may thus depend on the context that follows: `mask` holds a bit for each.
  *
- * Symbols are classes of bytes that the program does not tell apart. Where the program looks at words, UTF-8 bytes have more than
- * one symbol each, since whether they belong to a letter is part of the context.
+ * Symbols are classes of bytes that the program does not tell apart. Where the program looks at words, UTF-8 bytes have
+ * more than one symbol each, since whether they belong to a letter is part of the context.
  *
  * Kinds: RX_FWD finds whether there is a match, RX_LINES the same for each line of a buffer, RX_LONGEST the end of the
- * leftmost-longest match: its states keep nodes of earlier beginnings apart from later ones, and drop the later ones when an earlier one
- * has matched. RX_BACK goes from a known end to the beginnings.
+ * leftmost-longest match: its states keep nodes of earlier beginnings apart from later ones, and drop the later ones
+ * when an earlier one has matched. RX_BACK goes from a known end to the beginnings.
  *
  * Invariants:
  *   1. A cache never holds more than its limit, except that one state always fits and rx_dfa.hold lets it grow.
@@ -41,9 +41,9 @@ struct rx_syms {
     uint16_t of[256]; /* symbol of a byte; with `wide` the first of up to four for bytes above 0x7f */
     uint16_t n;
     bool wide;
-    uint8_t byte[1024]; /* a byte of each symbol */
+    uint8_t byte[1024];  /* a byte of each symbol */
     uint8_t right[1024]; /* context before it */
-    uint8_t left[1024]; /* and behind it */
+    uint8_t left[1024];  /* and behind it */
 };
 
 /* Who leads to whom, for going backward. */
@@ -66,20 +66,20 @@ struct rx_scratch {
 
 struct rx_state {
     uint32_t hash;
-    uint32_t link;       /* next state of the bucket + 1 */
+    uint32_t link; /* next state of the bucket + 1 */
     uint32_t n;
-    uint8_t left;        /* context of the side already read; 0 when nothing is pending */
-    uint8_t mask;        /* contexts of the other side in which it accepts */
-    bool pending;        /* some node waits for the other side */
-    bool closed;         /* no new beginnings */
+    uint8_t left;                 /* context of the side already read; 0 when nothing is pending */
+    uint8_t mask;                 /* contexts of the other side in which it accepts */
+    bool pending;                 /* some node waits for the other side */
+    bool closed;                  /* no new beginnings */
     uint32_t *resolved[RX_N_CTX]; /* RX_BACK: nodes when the other side is known, count first */
     uint32_t item[];
 };
 
-#define RX_STOP 0x80000000u   /* in a transition: look at the state it leads to */
-#define RX_NONE 0xffffffffu   /* not made yet */
+#define RX_STOP 0x80000000u    /* in a transition: look at the state it leads to */
+#define RX_NONE 0xffffffffu    /* not made yet */
 #define RX_EOL_HIT 0xfffffffeu /* RX_LINES: the line that ends here matches */
-#define RX_SEP 0xffffffffu    /* in a list of nodes: a later beginning follows */
+#define RX_SEP 0xffffffffu     /* in a list of nodes: a later beginning follows */
 
 struct rx_chunk;
 
@@ -89,20 +89,20 @@ struct rx_dfa {
     const struct rx_preds *preds; /* RX_BACK */
     struct rx_scratch *scratch;
     enum rx_dfa_kind kind;
-    int eol;                 /* RX_LINES: the byte, else -1 */
-    unsigned shift;          /* a row of `trans` has 1 << shift entries */
+    int eol;        /* RX_LINES: the byte, else -1 */
+    unsigned shift; /* a row of `trans` has 1 << shift entries */
     uint32_t *trans;
     struct rx_state **state; /* a transition holds the number of a state << shift */
     uint32_t n_states, cap_states;
     uint32_t *bucket;
     uint32_t n_buckets;
-    struct rx_chunk *chunk;  /* memory of states */
+    struct rx_chunk *chunk; /* memory of states */
     size_t chunk_used, used, limit;
     uint32_t start[RX_N_CTX][2];
     uint32_t flushes;
-    uint32_t made;           /* states ever made */
-    bool hold;               /* do not empty the cache */
-    bool plain;              /* RX_BACK, while a start is made: pass no assertion */
+    uint32_t made; /* states ever made */
+    bool hold;     /* do not empty the cache */
+    bool plain;    /* RX_BACK, while a start is made: pass no assertion */
 };
 
 /* Fills in the symbols. @newline: lines end inside texts; @lines: for RX_LINES. */
@@ -110,23 +110,27 @@ void rx__syms_init(struct rx_syms *y, const struct rx_prog *p, bool newline, boo
 
 /* 0 or -ENOMEM. */
 int rx__preds_init(struct rx_preds *r, const struct rx_prog *p) __attribute__((warn_unused_result));
+/* Frees what rx__preds_init() and use have made. */
 void rx__preds_done(struct rx_preds *r);
 
 /* 0 or -ENOMEM. */
 int rx__scratch_init(struct rx_scratch *s, const struct rx_prog *p) __attribute__((warn_unused_result));
+/* Frees what rx__scratch_init() and use have made. */
 void rx__scratch_done(struct rx_scratch *s);
 
 /* An empty automaton; allocates nothing. */
 void rx__dfa_init(struct rx_dfa *d, enum rx_dfa_kind kind, const struct rx_prog *p, const struct rx_syms *syms,
                   struct rx_scratch *scratch, size_t limit);
+/* Frees what rx__dfa_init() and use have made. */
 void rx__dfa_done(struct rx_dfa *d);
 
-/* The state to begin in, where the context on the side already passed is @ctx; @closed: no later beginnings (RX_BACK: false means
- * that no assertion stands between the end and the byte before it). A value as in `trans`, or RX_NONE when memory is short. */
+/* The state to begin in, where the context on the side already passed is @ctx; @closed: no later beginnings (RX_BACK:
+ * false means that no assertion stands between the end and the byte before it). A value as in `trans`, or RX_NONE when
+ * memory is short. */
 uint32_t rx__dfa_start(struct rx_dfa *d, enum rx_ctx ctx, bool closed);
 
-/* Makes the transition of state @s (an offset) on symbol @sym: a value as in `trans` but never RX_NONE, or RX_NONE when memory is
- * short. May empty the cache: *s is then the state's new offset. */
+/* Makes the transition of state @s (an offset) on symbol @sym: a value as in `trans` but never RX_NONE, or RX_NONE when
+ * memory is short. May empty the cache: *s is then the state's new offset. */
 uint32_t rx__dfa_make(struct rx_dfa *d, uint32_t *s, unsigned sym);
 
 /* The state behind an offset. */

@@ -68,6 +68,17 @@ int rx__make(struct regex *re, struct rx_dfa *d, uint32_t *s, unsigned sym, uint
     return *ret == RX_NONE ? -ENOMEM : 0;
 }
 
+/* Last of the bytes from @i on that leave a state where it is. Most states of a search that has not begun to match stay, and looking at bytes
+ * in the same row does not wait for the byte before. */
+static inline size_t stay(const uint32_t *row, const uint16_t *of, const char *p, size_t i, size_t end, uint32_t cur)
+{
+    const uint8_t *b = (const uint8_t *)p;
+    while (i + 4 < end && row[of[b[i + 1]]] == cur && row[of[b[i + 2]]] == cur && row[of[b[i + 3]]] == cur &&
+           row[of[b[i + 4]]] == cur)
+        i += 4;
+    return i;
+}
+
 /* Follows transitions from *s at *p up to @end; stops at one that must be looked at and returns it, else *s at @end. */
 static inline uint32_t run(const struct rx_dfa *d, struct str t, uint32_t *s, size_t *p, size_t end, struct rx_char *c)
 {
@@ -93,6 +104,8 @@ static inline uint32_t run(const struct rx_dfa *d, struct str t, uint32_t *s, si
                 *p = i;
                 return next;
             }
+            if (next == cur)
+                i = stay(trans + cur, y->of, t.p, i, end, cur);
             cur = next;
         }
     }
@@ -209,7 +222,8 @@ static int search(struct regex *re, struct str t, size_t start, unsigned eflags,
     return 1;
 }
 
-int regex_exec(struct regex *re, struct str text, size_t start, unsigned eflags, struct regex_span *spans, size_t n_spans)
+int regex_exec(struct regex *re, struct str text, size_t start, unsigned eflags, struct regex_span *spans,
+               size_t n_spans)
 {
     if (start > text.n)
         return 0;

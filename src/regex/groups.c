@@ -7,13 +7,13 @@
 #include "base/num.h"
 
 /*
- * Groups of a match whose bounds are known: a walk from its start through the program, which at each fork takes the preferred way
- * from which the end can still be reached, as the states of the backward pass tell. These are the choices of the GNU C library
- * (2.36), as are two rules: a fork whose first way has been taken since the last byte sends the walk on by its second way, and a repeated group that
- * may be left out and matched nothing keeps what it held before.
+ * Groups of a match whose bounds are known: a walk from its start through the program, which at each fork takes the
+ * preferred way from which the end can still be reached, as the states of the backward pass tell. These are the choices
+ * of the GNU C library (2.36), as are two rules: a fork whose first way has been taken since the last byte sends the
+ * walk on by its second way, and a repeated group that may be left out and matched nothing keeps what it held before.
  *
- * The states of all places of a long match do not fit into memory, so it is cut into blocks; the content of the state at the end of each
- * is kept, and the states inside are made again when the walk gets there.
+ * The states of all places of a long match do not fit into memory, so it is cut into blocks; the content of the state
+ * at the end of each is kept, and the states inside are made again when the walk gets there.
  */
 
 #define BLOCK_MIN 16u
@@ -31,8 +31,8 @@ struct walk {
     struct str t;
     unsigned eflags;
     size_t begin, end;
-    size_t block;      /* places in a block */
-    size_t lo, hi;     /* block that is loaded: places lo..hi */
+    size_t block;          /* places in a block */
+    size_t lo, hi;         /* block that is loaded: places lo..hi */
     const uint32_t *track; /* track[hi - p] */
     struct saved *saved;
     uint32_t *items;
@@ -81,8 +81,8 @@ static int save(struct walk *w, uint32_t s, struct saved *out)
     return 0;
 }
 
-/* Runs over the whole match once and keeps the state at the end of each block. 1, 0 when the match cannot be had this way, or an
- * error. @plain: as rx__dfa_start(). */
+/* Runs over the whole match once and keeps the state at the end of each block. 1, 0 when the match cannot be had this
+ * way, or an error. @plain: as rx__dfa_start(). */
 static int prepare(struct walk *w, bool plain)
 {
     struct rx_dfa *d = &w->re->back;
@@ -204,7 +204,8 @@ static bool consumes(const struct rxn *x)
     return x->op == RXN_BYTE || x->op == RXN_SET || x->op == RXN_MATCH;
 }
 
-/* Finds a way from @id to a node that consumes (or the match), breadth first: from[node] is the one before it. The node, or 0. */
+/* Finds a way from @id to a node that consumes (or the match), breadth first: from[node] is the one before it. The
+ * node, or 0. */
 static int find_way(struct walk *w, size_t p, uint32_t id, uint32_t *from, uint32_t *queue, uint32_t *ret)
 {
     const struct rx_prog *g = &w->re->prog;
@@ -234,8 +235,8 @@ static int find_way(struct walk *w, size_t p, uint32_t id, uint32_t *from, uint3
     return -E2BIG;
 }
 
-/* The choices above can go round for ever without a byte in between; the GNU library then does not return. The shortest way out is
- * as good as any. */
+/* The choices above can go round for ever without a byte in between; the GNU library then does not return. The shortest
+ * way out is as good as any. */
 static int way_out(struct walk *w, size_t p, uint32_t id, uint32_t *ret)
 {
     uint32_t n = w->re->prog.n, last = 0, len = 0;
@@ -288,8 +289,13 @@ static int go(struct walk *w)
 
 int rx__groups(struct regex *re, struct str t, unsigned eflags, struct regex_span *spans, size_t n)
 {
-    struct walk w = {.re = re, .t = t, .eflags = eflags, .begin = (size_t)spans[0].start, .end = (size_t)spans[0].end,
-                     .cur = spans, .n = n};
+    struct walk w = {.re = re,
+                     .t = t,
+                     .eflags = eflags,
+                     .begin = (size_t)spans[0].start,
+                     .end = (size_t)spans[0].end,
+                     .cur = spans,
+                     .n = n};
     /* Stamps of one walk must not repeat; zero is none. */
     if (re->stamp)
         memset(re->stamp, 0, re->prog.n * sizeof(*re->stamp));

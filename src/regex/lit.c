@@ -7,8 +7,8 @@
 
 struct walk {
     bool icase;
-    bool broken;           /* something other than plain characters was met */
-    bool at_start;         /* the run in `run` began where the pattern does */
+    bool broken;   /* something other than plain characters was met */
+    bool at_start; /* the run in `run` began where the pattern does */
     uint32_t n;
     uint8_t run[RX_LIT_MAX];
     struct rx_lit *best;
@@ -103,7 +103,10 @@ static void visit(struct walk *w, const struct rx_ast *t, bool utf8)
     case RX_ASSERT:
         w->broken = true;
         break;
-    case RX_RAW: case RX_ALT: case RX_BACKREF: case RX_TRIE:
+    case RX_RAW:
+    case RX_ALT:
+    case RX_BACKREF:
+    case RX_TRIE:
     default:
         end_run(w);
         break;

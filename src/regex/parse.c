@@ -10,7 +10,7 @@
 enum tok {
     T_END,
     T_CHAR,
-    T_RAW,       /* a byte that is no UTF-8 */
+    T_RAW, /* a byte that is no UTF-8 */
     T_LONE_BACKSLASH,
     T_ALT,
     T_OPEN,
@@ -24,9 +24,9 @@ enum tok {
     T_CLOSE_DUP,
     T_BACKREF,
     T_ANCHOR,
-    T_BOUNDARY,  /* \b */
+    T_BOUNDARY,    /* \b */
     T_NO_BOUNDARY, /* \B */
-    T_CLASS,     /* \w \W \s \S, c says which */
+    T_CLASS,       /* \w \W \s \S, c says which */
 };
 
 struct token {
@@ -47,7 +47,7 @@ struct level {
 struct parser {
     struct rx_parse *p;
     struct str s;
-    size_t pos;       /* behind the current token */
+    size_t pos; /* behind the current token */
     struct token tok;
     struct level *level;
     uint32_t base;     /* groups of the patterns before this one */
@@ -92,31 +92,53 @@ static struct token escaped(unsigned syn, unsigned char c)
         if (!(syn & RX_LIMITED_OPS) && (syn & RX_BK_VBAR))
             t.t = T_ALT;
         break;
-    case '1': case '2': case '3': case '4': case '5': case '6': case '7': case '8': case '9':
+    case '1':
+    case '2':
+    case '3':
+    case '4':
+    case '5':
+    case '6':
+    case '7':
+    case '8':
+    case '9':
         if (!(syn & RX_NO_BACKREFS))
             t = (struct token){T_BACKREF, c - '0', RX_BOL};
         break;
-    case '<': case '>': case '`': case '\'':
+    case '<':
+    case '>':
+    case '`':
+    case '\'':
         if (gnu)
-            t = (struct token){T_ANCHOR, c, c == '<' ? RX_WORD_FIRST : c == '>' ? RX_WORD_LAST : c == '`' ? RX_BUF_FIRST : RX_BUF_LAST};
+            t = (struct token){T_ANCHOR, c,
+                               c == '<'   ? RX_WORD_FIRST
+                               : c == '>' ? RX_WORD_LAST
+                               : c == '`' ? RX_BUF_FIRST
+                                          : RX_BUF_LAST};
         break;
-    case 'b': case 'B':
+    case 'b':
+    case 'B':
         if (gnu)
             t.t = c == 'b' ? T_BOUNDARY : T_NO_BOUNDARY;
         break;
-    case 'w': case 'W': case 's': case 'S':
+    case 'w':
+    case 'W':
+    case 's':
+    case 'S':
         if (gnu)
             t.t = T_CLASS;
         break;
-    case '(': case ')':
+    case '(':
+    case ')':
         if (syn & RX_BK_PARENS)
             t.t = c == '(' ? T_OPEN : T_CLOSE;
         break;
-    case '+': case '?':
+    case '+':
+    case '?':
         if (!(syn & RX_LIMITED_OPS) && (syn & RX_BK_PLUS_QM))
             t.t = c == '+' ? T_PLUS : T_QM;
         break;
-    case '{': case '}':
+    case '{':
+    case '}':
         if ((syn & RX_INTERVALS) && (syn & RX_BK_BRACES))
             t.t = c == '{' ? T_OPEN_DUP : T_CLOSE_DUP;
         break;
@@ -160,15 +182,18 @@ static struct token unescaped(struct parser *ps, unsigned char c, bool caret_her
     case '*':
         t.t = T_STAR;
         break;
-    case '+': case '?':
+    case '+':
+    case '?':
         if (!(syn & (RX_LIMITED_OPS | RX_BK_PLUS_QM)))
             t.t = c == '+' ? T_PLUS : T_QM;
         break;
-    case '{': case '}':
+    case '{':
+    case '}':
         if ((syn & RX_INTERVALS) && !(syn & RX_BK_BRACES))
             t.t = c == '{' ? T_OPEN_DUP : T_CLOSE_DUP;
         break;
-    case '(': case ')':
+    case '(':
+    case ')':
         if (!(syn & RX_BK_PARENS))
             t.t = c == '(' ? T_OPEN : T_CLOSE;
         break;
@@ -335,8 +360,8 @@ static int interval_number(struct parser *ps)
     }
 }
 
-/* Reads {m,n} behind its brace. 1: read, the current token is the closing brace; 0: it is none and the brace is plain text (the
- * current token is that); else an error. */
+/* Reads {m,n} behind its brace. 1: read, the current token is the closing brace; 0: it is none and the brace is plain
+ * text (the current token is that); else an error. */
 static int interval(struct parser *ps, int *ret_min, int *ret_max)
 {
     struct token brace = ps->tok;
@@ -389,7 +414,8 @@ static struct rx_ast *repeat(struct parser *ps, struct rx_ast *t, int min, int m
     return r;
 }
 
-/* Reads the operator in ps->tok. 1: *ret_min and *ret_max are set and the next token is current; 0: it was plain text after all. */
+/* Reads the operator in ps->tok. 1: *ret_min and *ret_max are set and the next token is current; 0: it was plain text
+ * after all. */
 static int read_repeat(struct parser *ps, int *ret_min, int *ret_max)
 {
     enum tok t = ps->tok.t;
@@ -426,7 +452,7 @@ static int postfix(struct parser *ps, struct rx_ast *t)
 
 static void warn_leading(const struct parser *ps, const char *text)
 {
-    if (ps->p->warn)
+    if (ps->p->warn && ps->p->warn->fn)
         ps->p->warn->fn(ps->p->warn->arg, text);
 }
 
@@ -439,8 +465,10 @@ static int leading_repeat(struct parser *ps)
         int min, max;
         int r = read_repeat(ps, &min, &max);
         if (r == 1)
-            warn_leading(ps, t == T_STAR ? "* at start of expression" : t == T_PLUS ? "+ at start of expression"
-                             : t == T_QM ? "? at start of expression" : "{...} at start of expression");
+            warn_leading(ps, t == T_STAR   ? "* at start of expression"
+                             : t == T_PLUS ? "+ at start of expression"
+                             : t == T_QM   ? "? at start of expression"
+                                           : "{...} at start of expression");
         return r;
     }
     if ((t == T_OPEN_DUP && (syn & RX_INVALID_DUP)) || (syn & RX_INVALID_OPS))
@@ -502,8 +530,19 @@ static int atom(struct parser *ps, struct rx_ast **ret)
         return 0;
     case T_LONE_BACKSLASH:
         return fail(ps, -EINVAL, "Trailing backslash");
-    case T_END: case T_CHAR: case T_ALT: case T_OPEN: case T_CLOSE: case T_STAR: case T_PLUS: case T_QM: case T_OPEN_DUP:
-    case T_CLOSE_DUP: case T_ANCHOR: case T_BOUNDARY: case T_NO_BOUNDARY:
+    case T_END:
+    case T_CHAR:
+    case T_ALT:
+    case T_OPEN:
+    case T_CLOSE:
+    case T_STAR:
+    case T_PLUS:
+    case T_QM:
+    case T_OPEN_DUP:
+    case T_CLOSE_DUP:
+    case T_ANCHOR:
+    case T_BOUNDARY:
+    case T_NO_BOUNDARY:
     default:
         *ret = rx__char(p, c);
         return 0;
@@ -541,15 +580,27 @@ static int step(struct parser *ps)
         if (!(ps->p->syntax & RX_UNMATCHED_PAREN_PLAIN))
             return fail(ps, -EINVAL, "Unmatched ) or \\)");
         break;
-    case T_ANCHOR: case T_BOUNDARY: case T_NO_BOUNDARY:
+    case T_ANCHOR:
+    case T_BOUNDARY:
+    case T_NO_BOUNDARY:
         anchor(ps);
         return 1;
-    case T_STAR: case T_PLUS: case T_QM: case T_OPEN_DUP:
+    case T_STAR:
+    case T_PLUS:
+    case T_QM:
+    case T_OPEN_DUP:
         r = leading_repeat(ps);
         if (r != 0)
             return r;
         break;
-    case T_CHAR: case T_RAW: case T_LONE_BACKSLASH: case T_BRACKET: case T_DOT: case T_CLOSE_DUP: case T_BACKREF: case T_CLASS:
+    case T_CHAR:
+    case T_RAW:
+    case T_LONE_BACKSLASH:
+    case T_BRACKET:
+    case T_DOT:
+    case T_CLOSE_DUP:
+    case T_BACKREF:
+    case T_CLASS:
     default:
         break;
     }

@@ -4,9 +4,10 @@
 /*
  * pcre - Perl's regular expressions (grep -P) by PCRE2, linked statically.
  *
- * The interpreter only: a worker makes no executable memory. Match, depth and heap limits are set, so every call ends. Memory is
- * charged to the session (mem_try). With REGEX_UTF8 text that is no UTF-8 is a barrier no match crosses. Flags that count are
- * REGEX_ICASE, REGEX_UTF8, REGEX_WORD, REGEX_LINE and REGEX_NEWLINE (^ and $ match at newlines inside the text).
+ * The interpreter only: a worker makes no executable memory. Match, depth and heap limits are set, so every call ends.
+ * Memory is charged to the session (mem_try). With REGEX_UTF8 text that is no UTF-8 is a barrier no match crosses.
+ * Flags that count are REGEX_ICASE, REGEX_UTF8, REGEX_WORD, REGEX_LINE and REGEX_NEWLINE (^ and $ match at newlines
+ * inside the text).
  *
  * Threads: one thread at a time uses a pattern.
  */
@@ -31,8 +32,8 @@ void regex_pcre_free(struct regex_pcre *re);
 /* Number of groups. */
 size_t regex_pcre_groups(const struct regex_pcre *re);
 
-/* Searches from @start, as regex_exec(): 1, 0, -E2BIG (backtracking limit), -ENOBUFS (depth or heap limit), -ENOMEM, or -EIO for what
- * PCRE2 says must not happen. Of the eflags REGEX_NOTBOL, REGEX_NOTEOL and REGEX_ANCHORED count. */
+/* Searches from @start, as regex_exec(): 1, 0, -E2BIG (backtracking limit), -ENOBUFS (depth or heap limit), -ENOMEM, or
+ * -EIO for what PCRE2 says must not happen. Of the eflags REGEX_NOTBOL, REGEX_NOTEOL and REGEX_ANCHORED count. */
 int regex_pcre_exec(struct regex_pcre *re, struct str text, size_t start, unsigned eflags, struct regex_span *spans,
                     size_t n_spans) __attribute__((warn_unused_result));
 

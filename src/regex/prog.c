@@ -115,8 +115,7 @@ static uint32_t tmpl_node(struct gen *g, struct tmpl *t, const struct rxn_range 
     for (uint32_t i = 0; i < n; i++)
         h = (h ^ (r[i].lo | (uint32_t)r[i].hi << 8 | (uint64_t)r[i].target << 16)) * UINT64_C(0x9e3779b97f4a7c15);
     for (uint32_t i = 0; i < t->n; i++) {
-        if (t->node[i].hash == h && t->node[i].n == n &&
-            memcmp(g->p->range + t->node[i].off, r, n * sizeof(*r)) == 0)
+        if (t->node[i].hash == h && t->node[i].n == n && memcmp(g->p->range + t->node[i].off, r, n * sizeof(*r)) == 0)
             return i + 1;
     }
     uint32_t off = emit_ranges(g->p, r, n);
@@ -416,9 +415,9 @@ static uint32_t gen_copy(struct gen *g, struct rx_ast *x, uint32_t next, bool fi
     return id;
 }
 
-/* Groups and their kin: the optional copies are x? inside (x?x)? inside ..., as the GNU library has them, because which copy takes
- * part decides what the groups hold. Of those only the first is told that it may be left out, and copies forget what was told to
- * the groups inside them; so does that library. */
+/* Groups and their kin: the optional copies are x? inside (x?x)? inside ..., as the GNU library has them, because which
+ * copy takes part decides what the groups hold. Of those only the first is told that it may be left out, and copies
+ * forget what was told to the groups inside them; so does that library. */
 static uint32_t gen_repeat(struct gen *g, struct rx_ast *t, uint32_t next)
 {
     struct rx_prog *p = g->p;
@@ -543,7 +542,12 @@ static bool is_anchored(const struct rx_ast *t)
         return true;
     case RX_REPEAT:
         return t->u.rep.min > 0 && is_anchored(t->child);
-    case RX_EMPTY: case RX_CHAR: case RX_RAW: case RX_SET: case RX_BACKREF: case RX_TRIE:
+    case RX_EMPTY:
+    case RX_CHAR:
+    case RX_RAW:
+    case RX_SET:
+    case RX_BACKREF:
+    case RX_TRIE:
     default:
         return false;
     }
@@ -552,7 +556,9 @@ static bool is_anchored(const struct rx_ast *t)
 bool rx__nullable(const struct rx_ast *t)
 {
     switch (t->kind) {
-    case RX_EMPTY: case RX_ASSERT: case RX_BACKREF:
+    case RX_EMPTY:
+    case RX_ASSERT:
+    case RX_BACKREF:
         return true;
     case RX_CAT:
         for (const struct rx_ast *c = t->child; c; c = c->next) {
@@ -572,7 +578,9 @@ bool rx__nullable(const struct rx_ast *t)
         return t->u.rep.min == 0 || rx__nullable(t->child);
     case RX_TRIE:
         return t->u.trie.n > 0 && t->u.trie.words[0].n == 0;
-    case RX_CHAR: case RX_RAW: case RX_SET:
+    case RX_CHAR:
+    case RX_RAW:
+    case RX_SET:
     default:
         return false;
     }

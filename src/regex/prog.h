@@ -4,8 +4,9 @@
 /*
  * prog - the byte automaton of a pattern.
  *
- * Nodes have numbers; 0 is never a node. A node either consumes a byte or is passed through. RXN_SPLIT prefers `a`. The nodes of
- * a set of characters are copies of one template: their ranges name targets relative to `base`, and 0 is the node behind the set.
+ * Nodes have numbers; 0 is never a node. A node either consumes a byte or is passed through. RXN_SPLIT prefers `a`. The
+ * nodes of a set of characters are copies of one template: their ranges name targets relative to `base`, and 0 is the
+ * node behind the set.
  *
  * Invariants:
  *   1. Every path from `start` ends at `match`, or nowhere (an empty set has no way on).
@@ -37,7 +38,7 @@ struct rxn {
 
 struct rxn_range {
     uint8_t lo, hi;
-    uint16_t zero; /* no padding: templates are compared as bytes */
+    uint16_t zero;   /* no padding: templates are compared as bytes */
     uint32_t target; /* 0: the node's `a`; else base + target - 1 */
 };
 
@@ -50,17 +51,17 @@ struct rx_prog {
     uint32_t n_groups;
     uint32_t max_nodes;
     bool utf8;
-    bool has_assert;  /* any RXN_ASSERT */
-    bool has_word;    /* any that looks at words or at character boundaries */
+    bool has_assert; /* any RXN_ASSERT */
+    bool has_word;   /* any that looks at words or at character boundaries */
     bool has_backref;
-    bool anchored;    /* a match can only begin where the text does */
-    int err;          /* sticky: 0 or -ENOMEM */
+    bool anchored; /* a match can only begin where the text does */
+    int err;       /* sticky: 0 or -ENOMEM */
 };
 
 enum rx_wrap { RX_WRAP_NONE, RX_WRAP_WORD, RX_WRAP_LINE };
 
-/* Compiles the tree: 0 or -ENOMEM (also for an automaton of more than @p->max_nodes nodes). @p is zeroed but for utf8, n_groups,
- * has_backref and max_nodes; the arena is scratch. */
+/* Compiles the tree: 0 or -ENOMEM (also for an automaton of more than @p->max_nodes nodes). @p is zeroed but for utf8,
+ * n_groups, has_backref and max_nodes; the arena is scratch. */
 int rx__prog(struct rx_prog *p, struct rx_ast *ast, enum rx_wrap wrap, struct arena *scratch)
     __attribute__((warn_unused_result));
 

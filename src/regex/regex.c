@@ -14,8 +14,7 @@ static const char *const msg_memory = "Memory exhausted";
 /* ---- dialects ---- */
 
 #define COMMON_SYNTAX (RX_CLASSES | RX_DOT_NEWLINE | RX_DOT_NOT_NUL | RX_INTERVALS | RX_NO_EMPTY_RANGES)
-#define BASIC_SYNTAX                                                                                                   \
-    (COMMON_SYNTAX | RX_BK_PARENS | RX_BK_BRACES | RX_BK_VBAR | RX_BK_PLUS_QM | RX_INVALID_DUP)
+#define BASIC_SYNTAX (COMMON_SYNTAX | RX_BK_PARENS | RX_BK_BRACES | RX_BK_VBAR | RX_BK_PLUS_QM | RX_INVALID_DUP)
 #define EXTENDED_SYNTAX (COMMON_SYNTAX | RX_INDEP_ANCHORS | RX_INDEP_OPS | RX_INVALID_OPS | RX_UNMATCHED_PAREN_PLAIN)
 
 /* As the RE_SYNTAX_* values of <regex.h> and what grep, sed, expr and find make of them. */
@@ -115,7 +114,8 @@ static int by_bytes(const void *pa, const void *pb)
 }
 
 /* The plain ones among the patterns (marked in @plain) as one node. */
-static struct rx_ast *trie_tree(struct rx_parse *p, const struct str *patterns, const bool *plain, size_t n, size_t n_plain)
+static struct rx_ast *trie_tree(struct rx_parse *p, const struct str *patterns, const bool *plain, size_t n,
+                                size_t n_plain)
 {
     struct str *w = arena_alloc(p->a, n_plain * sizeof(*w));
     size_t k = 0;
@@ -210,7 +210,8 @@ static void forget_templates(struct rx_ast *t)
         forget_templates(c);
 }
 
-static int build(struct regex *re, const struct rx_parse *p, const struct input *in, struct rx_ast *t, enum rx_wrap wrap)
+static int build(struct regex *re, const struct rx_parse *p, const struct input *in, struct rx_ast *t,
+                 enum rx_wrap wrap)
 {
     struct rx_prog *g = &re->prog;
     re->flags = in->flags;
@@ -258,8 +259,8 @@ int regex_compile_many(const struct str *patterns, size_t n, unsigned flags, con
 {
     struct arena a ARENA_AUTO;
     arena_init(&a);
-    struct rx_parse p = {.a = &a, .syntax = syntax_of(flags), .icase = flags & REGEX_ICASE, .utf8 = flags & REGEX_UTF8,
-                         .warn = warn};
+    struct rx_parse p = {
+        .a = &a, .syntax = syntax_of(flags), .icase = flags & REGEX_ICASE, .utf8 = flags & REGEX_UTF8, .warn = warn};
     if (flags & REGEX_NEWLINE)
         p.syntax = (p.syntax & ~(unsigned)RX_DOT_NEWLINE) | RX_HAT_NOT_NEWLINE;
     struct input in = {.patterns = patterns, .n = n, .flags = flags};

@@ -5,13 +5,13 @@
  * regex - POSIX basic and extended regular expressions with GNU's additions: the one matcher of grep, find, expr, sed,
  * awk and `[[ =~ ]]`.
  *
- * Model. A pattern becomes a tree, the tree a byte automaton (UTF-8 characters are sequences of byte ranges, so that bytes
- * that are no UTF-8 match neither `.` nor a bracket). Searching runs a deterministic automaton whose states are made when
- * first reached and kept in a bounded cache. The overall match is the leftmost, and of those the longest. The end comes from
- * a forward pass, the start from a backward pass, and the groups, when asked for, from a walk along the states of the
- * backward pass; it takes the choices that the GNU C library takes. Patterns with back-references use the automaton to
- * rule texts out and a search with a memory and a step limit to confirm. Where a word boundary meets bytes that are not ASCII, the
- * same automaton is run as sets of nodes, slower but with the same answer.
+ * Model. A pattern becomes a tree, the tree a byte automaton (UTF-8 characters are sequences of byte ranges, so that
+ * bytes that are no UTF-8 match neither `.` nor a bracket). Searching runs a deterministic automaton whose states are
+ * made when first reached and kept in a bounded cache. The overall match is the leftmost, and of those the longest. The
+ * end comes from a forward pass, the start from a backward pass, and the groups, when asked for, from a walk along the
+ * states of the backward pass; it takes the choices that the GNU C library takes. Patterns with back-references use the
+ * automaton to rule texts out and a search with a memory and a step limit to confirm. Where a word boundary meets bytes
+ * that are not ASCII, the same automaton is run as sets of nodes, slower but with the same answer.
  *
  * Invariants:
  *   1. Time is O(text * nodes) and memory is bounded for every pattern without back-references; with them a call ends
@@ -77,7 +77,8 @@ struct regex_poll {
     void *arg;
 };
 
-/* What a compiler wants to tell without failing, such as GNU grep's "stray \\ before a". */
+/* GNU grep's own checks of patterns: what it tells without failing ("* at start of expression"). Given to
+ * regex_compile_many() it also makes [:space:] without outer brackets an error, as grep does. @fn may be NULL. */
 struct regex_warn {
     void (*fn)(void *arg, const char *text);
     void *arg;
@@ -88,9 +89,9 @@ struct regex_warn {
 int regex_compile(struct str pattern, unsigned flags, struct regex **ret, const char **ret_msg)
     __attribute__((warn_unused_result));
 
-/* Compiles @n patterns to one that matches where any of them does; each has groups and back-references of its own, and groups
- * are numbered through. @n may be 0: matches nothing. *ret_bad (may be NULL) is the index of the pattern that failed. @warn may
- * be NULL. Errors as regex_compile(). */
+/* Compiles @n patterns to one that matches where any of them does; each has groups and back-references of its own, and
+ * groups are numbered through. @n may be 0: matches nothing. *ret_bad (may be NULL) is the index of the pattern that
+ * failed. @warn may be NULL. Errors as regex_compile(). */
 int regex_compile_many(const struct str *patterns, size_t n, unsigned flags, const struct regex_warn *warn,
                        struct regex **ret, const char **ret_msg, size_t *ret_bad) __attribute__((warn_unused_result));
 
@@ -103,17 +104,19 @@ size_t regex_groups(const struct regex *re);
 /* Sets or clears (NULL) the poll function; it is copied. */
 void regex_set_poll(struct regex *re, const struct regex_poll *poll);
 
-/* Searches @text from offset @start for the leftmost-longest match; what is before @start is context for ^, \< and \b. Fills
- * @n_spans spans (0: only whether it matches): 1, 0 no match, -E2BIG (steps), -ENOMEM, or what the poll function gave. */
-int regex_exec(struct regex *re, struct str text, size_t start, unsigned eflags, struct regex_span *spans, size_t n_spans)
-    __attribute__((warn_unused_result));
+/* Searches @text from offset @start for the leftmost-longest match; what is before @start is context for ^, \< and \b.
+ * Fills
+ * @n_spans spans (0: only whether it matches): 1, 0 no match, -E2BIG (steps), -ENOMEM, or what the poll function gave.
+ */
+int regex_exec(struct regex *re, struct str text, size_t start, unsigned eflags, struct regex_span *spans,
+               size_t n_spans) __attribute__((warn_unused_result));
 
 /* As regex_exec() with start 0, no flags and no spans; the fastest form. */
 int regex_test(struct regex *re, struct str text) __attribute__((warn_unused_result));
 
-/* The first line of @buf at or after @from (the start of a line) that matches: 1 and the line without its @eol in *ret_start
- * and *ret_end (the last line may lack one), 0, or an error as regex_exec(). @eol is '\n' or 0, is the same in every call with
- * one regex, and the regex was compiled with REGEX_LINES. Each line is a text of its own. */
+/* The first line of @buf at or after @from (the start of a line) that matches: 1 and the line without its @eol in
+ * *ret_start and *ret_end (the last line may lack one), 0, or an error as regex_exec(). @eol is '\n' or 0, is the same
+ * in every call with one regex, and the regex was compiled with REGEX_LINES. Each line is a text of its own. */
 int regex_find_line(struct regex *re, struct str buf, size_t from, char eol, size_t *ret_start, size_t *ret_end)
     __attribute__((warn_unused_result));
 

@@ -12,8 +12,8 @@ struct regex {
     struct rx_syms syms;
     struct rx_lit lit;
     unsigned flags;
-    bool newline;   /* REGEX_NEWLINE */
-    bool nonempty;  /* only matches of at least a byte count (the inner regex of a word search) */
+    bool newline;  /* REGEX_NEWLINE */
+    bool nonempty; /* only matches of at least a byte count (the inner regex of a word search) */
     struct regex_poll poll;
 
     /* Made at first use. */
@@ -65,7 +65,8 @@ enum rx_ctx rx__right(const struct regex *re, struct str t, size_t i, unsigned e
 /* Makes a transition as rx__dfa_make() and polls now and then: 0, -ENOMEM or the poll's result. */
 int rx__make(struct regex *re, struct rx_dfa *d, uint32_t *s, unsigned sym, uint32_t *ret);
 
-/* Runs @d (RX_FWD or RX_LONGEST) from @start: 1 and where the match ends (RX_FWD: some place where one does), 0 or an error. */
+/* Runs @d (RX_FWD or RX_LONGEST) from @start: 1 and where the match ends (RX_FWD: some place where one does), 0 or an
+ * error. */
 int rx__scan(struct regex *re, struct rx_dfa *d, struct str t, size_t start, unsigned eflags, size_t *ret_end)
     __attribute__((warn_unused_result));
 

@@ -4,11 +4,11 @@
 /*
  * unicode - what a C.UTF-8 locale knows of characters: UTF-8 itself, the twelve POSIX classes, simple case mapping.
  *
- * The tables (unicode_tab.c) are printed by test/gen_unicode.c from the C library's C.UTF-8 locale, and the test compares them
- * with it. They are ours so that nothing of the host's locale files is needed at run time.
+ * The tables (unicode_tab.c) are printed by test/gen_unicode.c from the C library's C.UTF-8 locale, and the test
+ * compares them with it. They are ours so that nothing of the host's locale files is needed at run time.
  *
- * UTF-8 is strict: no surrogates, nothing above U+10FFFF, no overlong forms. A byte that begins no such sequence is not a
- * character.
+ * UTF-8 is strict: no surrogates, nothing above U+10FFFF, no overlong forms. A byte that begins no such sequence is not
+ * a character.
  */
 
 #include "base/str.h"
@@ -65,7 +65,8 @@ uint32_t unicode_lower(uint32_t c);
 /* The table behind unicode_upper(), in order. */
 const struct unicode_map *unicode_upper_table(size_t *ret_n);
 
-/* Length in bytes (1-4) of the character at @p, which has @n bytes left, and the character; 0 when it is none (*ret untouched). */
+/* Length in bytes (1-4) of the character at @p, which has @n bytes left, and the character; 0 when it is none (*ret
+ * untouched). */
 unsigned unicode_decode(const char *p, size_t n, uint32_t *ret);
 
 /* Length of the character that ends right before @p, looking back at most to @begin; 0 when none does. */

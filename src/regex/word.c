@@ -2,9 +2,10 @@
 #include "regex/regex_int.h"
 
 /*
- * GNU grep's -w for patterns that match the empty string. At each start grep tries the longest match, then shorter ones, but a shorter
- * one must not be empty. So an empty match counts only where the pattern can match nothing else. Two searches find the leftmost of
- * both kinds: one for matches of at least a byte between non-words, and one over the places where an empty one would do.
+ * GNU grep's -w for patterns that match the empty string. At each start grep tries the longest match, then shorter
+ * ones, but a shorter one must not be empty. So an empty match counts only where the pattern can match nothing else.
+ * Two searches find the leftmost of both kinds: one for matches of at least a byte between non-words, and one over the
+ * places where an empty one would do.
  */
 
 static bool between_words(struct regex *re, struct str t, size_t p, unsigned eflags)

@@ -100,7 +100,8 @@ static int text_diff(struct session *s, const struct vfs_change *c, struct buf *
     }
     if (binary || e) {
         buf_clear(out);
-        buf_addf(out, "Binary or large files a%.*s and b%.*s differ\n", (int)c->path.n, c->path.p, (int)c->path.n, c->path.p);
+        buf_addf(out, "Binary or large files a%.*s and b%.*s differ\n", (int)c->path.n, c->path.p, (int)c->path.n,
+                 c->path.p);
     }
     return 0;
 }
@@ -110,7 +111,8 @@ static struct wire_stat stat_of(const struct vfs_stat *st)
     return (struct wire_stat){st->mode, st->uid, st->gid, st->size, st->mtime};
 }
 
-int session_diff(struct session *s, bool text, struct str prefix, int (*fn)(void *arg, const struct wire_change *c), void *arg)
+int session_diff(struct session *s, bool text, struct str prefix, int (*fn)(void *arg, const struct wire_change *c),
+                 void *arg)
 {
     struct gathered g = {.prefix = prefix};
     int e = vfs_diff(s->base, s->tree, gather, &g);
@@ -121,7 +123,8 @@ int session_diff(struct session *s, bool text, struct str prefix, int (*fn)(void
         buf_clear(&diff);
         if (text)
             e = text_diff(s, c, &diff);
-        struct wire_change w = {(uint8_t)c->kind, c->content, c->path, stat_of(&c->old_st), stat_of(&c->new_st), buf_str(&diff)};
+        struct wire_change w = {(uint8_t)c->kind,    c->content,          c->path,
+                                stat_of(&c->old_st), stat_of(&c->new_st), buf_str(&diff)};
         if (e == 0)
             e = fn(arg, &w);
     }

@@ -74,9 +74,8 @@ static void env_set(char **env, uint32_t *n, char *kv)
 static char **make_env(struct session *s, struct arena *a, const struct wire_list *extra, bool tty)
 {
     const char *const pairs[][2] = {
-        {"USER", s->user.name},    {"LOGNAME", s->user.name}, {"HOME", s->user.home},
-        {"SHELL", s->user.shell},  {"PATH", default_path(s)}, {"LANG", "C.UTF-8"},
-        {"PWD", s->cwd},
+        {"USER", s->user.name},    {"LOGNAME", s->user.name}, {"HOME", s->user.home}, {"SHELL", s->user.shell},
+        {"PATH", default_path(s)}, {"LANG", "C.UTF-8"},       {"PWD", s->cwd},
     };
     size_t n_pairs = sizeof(pairs) / sizeof(pairs[0]);
     char **env = arena_alloc(a, (n_pairs + extra->n + 2) * sizeof(*env));

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * The interactive shell: its process waits here between command lines, so cwd, variables and jobs stay, and answers questions
- * (is this line complete? what could this word become?) on its own coroutine, where the parser and the tree may be used.
+ * The interactive shell: its process waits here between command lines, so cwd, variables and jobs stay, and answers
+ * questions (is this line complete? what could this word become?) on its own coroutine, where the parser and the tree
+ * may be used.
  */
 
 #include "session/session_int.h"
@@ -34,7 +35,8 @@ static void make_prompts(struct session_run *r)
     shell_prompt(r->serve.shell, true, &r->prompt2);
 }
 
-/* shell_driver.next: blocks until there is a line. A signal that comes meanwhile (^C at the prompt) is no reason to end. */
+/* shell_driver.next: blocks until there is a line. A signal that comes meanwhile (^C at the prompt) is no reason to
+ * end. */
 static int next_line(void *arg, struct proc *p, struct str *ret_text)
 {
     struct session *s = arg;

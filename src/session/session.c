@@ -34,8 +34,8 @@ struct vfs *session_template(void)
     return v;
 }
 
-static int mount_one(struct session *s, const struct session_config *cfg, const struct session_mount *m, struct buf *names,
-                     struct err *err)
+static int mount_one(struct session *s, const struct session_config *cfg, const struct session_mount *m,
+                     struct buf *names, struct err *err)
 {
     if (m->guest.n == 0 || m->guest.p[0] != '/')
         return err_set(err, -EINVAL, "mount path '%.*s' is not absolute", (int)m->guest.n, m->guest.p);
@@ -97,8 +97,8 @@ static int set_up(struct session *s, struct vfs *tmpl, const struct session_conf
     struct str who = cfg->user.n ? cfg->user : STR("user");
     int e = session__find_user(s->tree, who, &s->user);
     if (e)
-        return err_set(err, -EINVAL, "unknown user '%.*s' (the session has those of its own /etc/passwd, and numbers)", (int)who.n,
-                       who.p);
+        return err_set(err, -EINVAL, "unknown user '%.*s' (the session has those of its own /etc/passwd, and numbers)",
+                       (int)who.n, who.p);
     e = mount_all(s, cfg, err);
     if (e)
         return e;
@@ -108,8 +108,8 @@ static int set_up(struct session *s, struct vfs *tmpl, const struct session_conf
     return 0;
 }
 
-int session_new(struct vfs *tmpl, const struct session_config *cfg, const struct session_host *host, struct session **ret,
-                struct err *err)
+int session_new(struct vfs *tmpl, const struct session_config *cfg, const struct session_host *host,
+                struct session **ret, struct err *err)
 {
     struct session *s = mem_zalloc(sizeof(*s));
     s->host = host;

@@ -6,17 +6,18 @@
  *
  * Model. A session is a fork of a template tree plus mounts. Until the first exec it is this struct and what the fork
  * copied: the process set and the shell's world are made on first use. An exec is a process that runs a shell (or one
- * program), with input fed and output taken by the owner; one exec runs at a time, processes it leaves behind go on with
- * the next. An exec of kind WIRE_EXEC_SERVE is a shell that stays and takes command lines one by one.
+ * program), with input fed and output taken by the owner; one exec runs at a time, processes it leaves behind go on
+ * with the next. An exec of kind WIRE_EXEC_SERVE is a shell that stays and takes command lines one by one.
  *
  *   NEW ──session_exec──► RUNNING ──session_step = 1──► IDLE ──session_exec──► …
  *                            │ SERVE: session_line ► step = 1 (line done) ► session_line …
  *
- * Three trees: `start` (template and mounts), `base` (start and what was copied in before the exec), `tree` (now). session_diff() compares base
- * and tree; session_root() names tree as the difference to start.
+ * Three trees: `start` (template and mounts), `base` (start and what was copied in before the exec), `tree` (now).
+ * session_diff() compares base and tree; session_root() names tree as the difference to start.
  *
  * Invariants:
- *   1. The outcome of an exec is what its first process did, or the limit that ended it; it is given after its last output.
+ *   1. The outcome of an exec is what its first process did, or the limit that ended it; it is given after its last
+ * output.
  *   2. A session that met a limit is usable after: the next exec begins with fresh counters.
  *   3. No call blocks; the owner waits for host events and calls session_step().
  *
@@ -63,8 +64,8 @@ struct session_host {
 struct vfs *session_template(void);
 
 /* A session on a fork of @tmpl. -EINVAL (unknown user, bad mount path), -ENOMEM, or what mounting gave. */
-int session_new(struct vfs *tmpl, const struct session_config *cfg, const struct session_host *host, struct session **ret,
-                struct err *err) __attribute__((warn_unused_result));
+int session_new(struct vfs *tmpl, const struct session_config *cfg, const struct session_host *host,
+                struct session **ret, struct err *err) __attribute__((warn_unused_result));
 
 /* Ends its processes and frees it. Accepts NULL. */
 void session_free(struct session *s);
@@ -74,8 +75,8 @@ void session_free(struct session *s);
 /* Starts @e (copied). -EBUSY while one runs; -ENOENT/-ENOTDIR (cwd), -E2BIG, -ENOMEM, -EAGAIN. */
 int session_exec(struct session *s, const struct wire_exec *e, struct err *err) __attribute__((warn_unused_result));
 
-/* Lets it run: 1 when the exec (SERVE: the line) has ended, else 0 and *ret_wake is when to call again at the latest (clock_mono, INT64_MAX: only
- * after input or a signal). */
+/* Lets it run: 1 when the exec (SERVE: the line) has ended, else 0 and *ret_wake is when to call again at the latest
+ * (clock_mono, INT64_MAX: only after input or a signal). */
 int session_step(struct session *s, int64_t *ret_wake);
 
 /* How the exec ended. Strings are borrowed until the next call. */
@@ -102,25 +103,28 @@ void session_resize(struct session *s, uint16_t rows, uint16_t cols);
 
 /* ---- an interactive shell ---- */
 
-/* Gives the serving shell a command line (copied): -EBUSY while one runs, -ESRCH when there is no shell. An empty @line with @end: ends the shell as ^D does. */
+/* Gives the serving shell a command line (copied): -EBUSY while one runs, -ESRCH when there is no shell. An empty @line
+ * with @end: ends the shell as ^D does. */
 int session_line(struct session *s, struct str line, bool end);
 /* Asks the idle serving shell; the answer's text is borrowed until the next call. -EBUSY, -ESRCH. */
 int session_query(struct session *s, const struct wire_query *q, struct wire_answer *ret);
 
 /* ---- files ---- */
 
-/* Carries out @q on the tree, as root beneath the tree's root: negative errno in ret->error. The reply's data is borrowed until the next call. */
+/* Carries out @q on the tree, as root beneath the tree's root: negative errno in ret->error. The reply's data is
+ * borrowed until the next call. */
 void session_fs(struct session *s, const struct wire_fs *q, struct wire_reply *ret);
 
 /* From here on session_diff() compares: called when what was copied in is in place. */
 int session_mark_base(struct session *s);
 
-/* Calls @fn with each change since the mark, in byte order of paths, below @prefix (empty: all), with a unified diff of text files when @text. @fn's
- * non-zero result ends it and is returned. */
-int session_diff(struct session *s, bool text, struct str prefix, int (*fn)(void *arg, const struct wire_change *c), void *arg);
+/* Calls @fn with each change since the mark, in byte order of paths, below @prefix (empty: all), with a unified diff of
+ * text files when @text. @fn's non-zero result ends it and is returned. */
+int session_diff(struct session *s, bool text, struct str prefix, int (*fn)(void *arg, const struct wire_change *c),
+                 void *arg);
 
-/* SHA-256 that names the state: of a canonical list of what differs from the template and its mounts (path, type, mode, owner, size,
- * content), so equal states have equal names whatever led to them. Times do not count. */
+/* SHA-256 that names the state: of a canonical list of what differs from the template and its mounts (path, type, mode,
+ * owner, size, content), so equal states have equal names whatever led to them. Times do not count. */
 int session_root(struct session *s, uint8_t ret[32]);
 
 /* The tree, for owners that look at it (tests, benchmarks). */

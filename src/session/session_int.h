@@ -30,7 +30,7 @@ struct session_run {
     struct outcome outcome;
     /* the serving shell */
     struct proc_waitq wait;
-    struct buf line;      /* the command line given */
+    struct buf line; /* the command line given */
     bool line_given, line_end, line_done, query_given, shell_idle, shell_exited;
     int line_status;
     struct wire_query query;
@@ -41,15 +41,15 @@ struct session_run {
 
 struct session {
     struct vfs *tree, *start, *base;
-    struct proc_set *ps;       /* NULL until the first exec */
+    struct proc_set *ps; /* NULL until the first exec */
     struct shell_world *world;
-    struct session_run *run;   /* NULL until the first exec */
+    struct session_run *run; /* NULL until the first exec */
     struct session_user user;
     const struct session_host *host;
     struct limits limits;
-    struct buf reply;          /* data of the last fs reply */
-    char *cwd;                 /* heap */
-    char *mounts;              /* canonical text of the mounts, for the root */
+    struct buf reply; /* data of the last fs reply */
+    char *cwd;        /* heap */
+    char *mounts;     /* canonical text of the mounts, for the root */
     struct proc_host proc_host;
 };
 
@@ -61,7 +61,8 @@ void session__user_done(struct session_user *u);
 int session__read_file(struct vfs *v, struct str path, struct buf *out);
 /* Makes the shell_driver of run->serve, and drives it. */
 void session__serve_init(struct session *s);
-/* Unified diff of two texts with three lines of context; "" when equal. -EFBIG when it would be too large or too costly. */
+/* Unified diff of two texts with three lines of context; "" when equal. -EFBIG when it would be too large or too
+ * costly. */
 int session__unified(struct str a, struct str b, struct buf *out);
 
 /* Frees what the last exec used. */

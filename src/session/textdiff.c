@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Unified diffs by E. W. Myers, "An O(ND) Difference Algorithm and Its Variations" (1986), the greedy forward form. The cost grows with
- * the square of the number of differing lines, so that number is bounded; texts that differ more are shown as replaced between their common
- * head and tail, which is a correct diff, only not the shortest.
+ * Unified diffs by E. W. Myers, "An O(ND) Difference Algorithm and Its Variations" (1986), the greedy forward form. The
+ * cost grows with the square of the number of differing lines, so that number is bounded; texts that differ more are
+ * shown as replaced between their common head and tail, which is a correct diff, only not the shortest.
  */
 
 #include "session/session_int.h"
@@ -105,7 +105,8 @@ static int32_t search(const struct lines *a, const struct lines *b, struct trace
 }
 
 /* Reads the path back from the end, filling ops from their end. */
-static void walk_back(const struct lines *a, const struct lines *b, const struct trace *t, int32_t d, struct edits *e, size_t at)
+static void walk_back(const struct lines *a, const struct lines *b, const struct trace *t, int32_t d, struct edits *e,
+                      size_t at)
 {
     int32_t x = (int32_t)a->n, y = (int32_t)b->n;
     for (; d > 0; d--) {
@@ -158,8 +159,8 @@ static void put_range(struct buf *out, char sign, size_t start, size_t count)
 }
 
 /* Prints one hunk: script entries [from, to), which begin at line @ai of a and @bi of b. */
-static void put_hunk(struct buf *out, const struct lines *a, const struct lines *b, const struct edits *e, size_t from, size_t to,
-                     size_t ai, size_t bi)
+static void put_hunk(struct buf *out, const struct lines *a, const struct lines *b, const struct edits *e, size_t from,
+                     size_t to, size_t ai, size_t bi)
 {
     size_t an = 0, bn = 0;
     for (size_t i = from; i < to; i++) {

@@ -103,7 +103,9 @@ int session__find_user(struct vfs *v, struct str who, struct session_user *ret)
         if (!id_of(who, &uid))
             return -ENOENT;
         /* A number without an entry is a user without a name, as with su and docker -u. */
-        u = (struct session_user){.cred = {.uid = uid, .gid = uid}, .name = mem_dup(who.p, who.n), .home = mem_dup("/", 1),
+        u = (struct session_user){.cred = {.uid = uid, .gid = uid},
+                                  .name = mem_dup(who.p, who.n),
+                                  .home = mem_dup("/", 1),
                                   .shell = mem_dup("/bin/sh", 7)};
     }
     buf_clear(&b);

@@ -226,7 +226,8 @@ static size_t subscript_end(struct str s, size_t i)
 
 static void next(struct compiler *c);
 
-/* Behind a name bash reads one more token, to see whether it is assigned to: so what is wrong with that token comes first. */
+/* Behind a name bash reads one more token, to see whether it is assigned to: so what is wrong with that token comes
+ * first. */
 static void look_ahead(struct compiler *c)
 {
     size_t i = skip_blanks(c->text, c->pos);

@@ -220,7 +220,7 @@ struct assoc {
     struct entry **buckets; /* NULL while empty */
     uint32_t n_buckets;     /* a power of two */
     size_t n;
-    size_t walk_pos;        /* assoc_at(): the place that walk_entry is; walk_entry NULL: none */
+    size_t walk_pos; /* assoc_at(): the place that walk_entry is; walk_entry NULL: none */
     struct entry *walk_entry;
     uint32_t walk_bucket;
 };
@@ -265,7 +265,8 @@ void assoc_free(struct assoc *a)
     mem_free(a);
 }
 
-/* Room for one more. Rehashing goes bucket by bucket and puts each entry at the front of its new one, as bash's does. */
+/* Room for one more. Rehashing goes bucket by bucket and puts each entry at the front of its new one, as bash's does.
+ */
 static int assoc_grow(struct assoc *a)
 {
     if (a->n_buckets && a->n < (size_t)a->n_buckets * 2)

@@ -4,10 +4,9 @@
 /*
  * array - the containers of array variables.
  *
- * struct arr: an indexed array as a sorted run of (index, text) with a gap, so that filling it upwards, downwards or in the middle
- * moves nothing; a run without holes is looked up without a search.
- * struct assoc: chained buckets that grow as bash's do (1024, four times at two entries a bucket), newest first, so that
- * listing goes in bash's order.
+ * struct arr: an indexed array as a sorted run of (index, text) with a gap, so that filling it upwards, downwards or in
+ * the middle moves nothing; a run without holes is looked up without a search. struct assoc: chained buckets that grow
+ * as bash's do (1024, four times at two entries a bucket), newest first, so that listing goes in bash's order.
  *
  * Texts are guest-sized: mem_try, and -ENOMEM changes nothing.
  */

@@ -7,8 +7,8 @@
 #include "base/num.h"
 
 /*
- * The word is flattened into one text: literal characters stand for themselves, any other part is BRACE_PART and its index
- * in four bytes. An alternative is a range of that text.
+ * The word is flattened into one text: literal characters stand for themselves, any other part is BRACE_PART and its
+ * index in four bytes. An alternative is a range of that text.
  */
 
 #define NESTING_MOST 200
@@ -86,8 +86,8 @@ static int flatten(struct braces *b, const struct word *w, struct str *ret)
     return expand__take(b->sh, start, ret);
 }
 
-/* Where the '{' at @i closes, before @hi: at a '}' of its level behind a ',' or "..", else 0. As in bash a '}' before that is an
- * ordinary character. */
+/* Where the '{' at @i closes, before @hi: at a '}' of its level behind a ',' or "..", else 0. As in bash a '}' before
+ * that is an ordinary character. */
 static size_t find_close(const struct braces *b, size_t i, size_t hi)
 {
     size_t level = 0;
@@ -217,7 +217,7 @@ static int put_sequence(struct braces *b, const struct sequence *q, struct texts
         uint64_t by = i * (uint64_t)q->step;
         int64_t val = (int64_t)(q->from <= q->to ? (uint64_t)q->from + by : (uint64_t)q->from - by);
         char num[32];
-        int n = 1;
+        int n = val != '\\'; /* a backslash of a range of characters quotes nothing and goes, as in bash */
         num[0] = (char)val;
         if (!q->letters)
             n = q->width && q->width < 30 ? snprintf(num, sizeof(num), "%0*lld", q->width, (long long)val)

@@ -155,8 +155,8 @@ static void add_commands(struct candidates *c)
         while (maps[i] && map_next(maps[i], &it))
             add(c, it.key, "");
     }
-    static const char *const words[] = {"if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac",
-                                        "function", "select", "time", "coproc"};
+    static const char *const words[] = {"if", "then", "else", "elif", "fi",       "for",    "while", "until",
+                                        "do", "done", "case", "esac", "function", "select", "time",  "coproc"};
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         add(c, str_c(words[i]), "");
     add_path_programs(c);

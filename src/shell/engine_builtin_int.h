@@ -2,8 +2,9 @@
 #pragma once
 
 /*
- * The "builtin" engine: runs the C commands of cmd/. It claims a file of the tree that begins with PROC_COMMAND_MAGIC and the name of a
- * command; its object is the shell_world, so that `bash` and `sh`, which are commands too, find the session's shells.
+ * The "builtin" engine: runs the C commands of cmd/. It claims a file of the tree that begins with PROC_COMMAND_MAGIC
+ * and the name of a command; its object is the shell_world, so that `bash` and `sh`, which are commands too, find the
+ * session's shells.
  */
 
 #include "base/str.h"

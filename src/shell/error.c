@@ -43,7 +43,7 @@ void sh_write_fd(struct shell *sh, int fd, struct str s)
     }
 }
 
-static void error_v(struct shell *sh, int err, const char *fmt, va_list ap)
+__attribute__((format(printf, 3, 0))) static void error_v(struct shell *sh, int err, const char *fmt, va_list ap)
 {
     struct buf out BUF_AUTO;
     buf_init(&out, LIMIT_STRING);

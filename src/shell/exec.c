@@ -14,7 +14,7 @@ bool sh_poll(struct shell *sh)
         sh->flow = FLOW_KILLED;
         return true;
     }
-    if (__builtin_expect(proc_signal_pending(sh->p), 0) && sh->flow == FLOW_NONE)
+    if (__builtin_expect(proc_signal_pending(sh->p) || sh->chld_pending, 0) && sh->flow == FLOW_NONE)
         trap_run_pending(sh);
     return sh->flow != FLOW_NONE;
 }
@@ -199,7 +199,7 @@ int exec_function(struct shell *sh, struct func *f, int argc, struct str *argv)
     sh->loop_depth = 0;
     sh->arith_who = NULL;
     sh->unit = f->ast;
-    sh->line = f->line;
+    sh->line = f->body->line;
     int status = function_body(sh, f);
     sh->unit = unit;
     sh->line = line;
@@ -274,7 +274,10 @@ static int exec_redirected(struct shell *sh, struct node *n, int flags)
         exec__one_status(sh, status);
         status = exec__ended(sh, status);
     } else {
+        bool given = sh->stdin_given;
+        sh->stdin_given |= exec__redirects_stdin(n);
         status = exec_kind(sh, n, flags & ~EXEC_NO_FORK);
+        sh->stdin_given = given;
         redir_restore(sh, saved);
     }
     exec__close_procsubs(sh, procsubs);

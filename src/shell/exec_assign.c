@@ -10,7 +10,7 @@
 
 /* One value of NAME=(…) with its words expanded; what it means is decided when it is assigned. */
 struct value {
-    struct str key;  /* between the brackets, expanded */
+    struct str key; /* between the brackets, expanded */
     struct str text;
     bool has_key;
     bool append;
@@ -80,7 +80,8 @@ static int assign_indexed(struct shell *sh, struct sym *s, const struct values *
                 const struct var *var = var_find_raw(sh, s);
                 index += var ? var_max_index(var) : 0;
                 if (index < 0) {
-                    sh_error(sh, "[%.*s]=%.*s: bad array subscript", (int)v->key.n, v->key.p, (int)v->text.n, v->text.p);
+                    sh_error(sh, "[%.*s]=%.*s: bad array subscript", (int)v->key.n, v->key.p, (int)v->text.n,
+                             v->text.p);
                     continue;
                 }
             }
@@ -180,7 +181,8 @@ int exec_assign_array_text(struct shell *sh, struct sym *s, struct str text, boo
 /* ---- one assignment ---- */
 
 /* The text of a subscript as a key or number. */
-static int subscript(struct shell *sh, const struct assign *as, const struct var *v, struct str *ret_key, int64_t *ret_index)
+static int subscript(struct shell *sh, const struct assign *as, const struct var *v, struct str *ret_key,
+                     int64_t *ret_index)
 {
     bool assoc = v && (v->flags & VAR_ASSOC);
     *ret_index = 0;

@@ -28,13 +28,30 @@ int exec__cannot_fork(struct shell *sh, int err)
     return 254;
 }
 
+int exec__make_pipe(struct shell *sh, int ret[2])
+{
+    int r = proc_pipe(sh->p, ret, true);
+    for (int i = 0; r == 0 && i < 2; i++) {
+        if (ret[i] > 2)
+            continue;
+        int high = proc_dup(sh->p, ret[i], 10, true);
+        (void)proc_close(sh->p, ret[i]);
+        ret[i] = high;
+        if (high < 0) {
+            (void)proc_close(sh->p, ret[1 - i]);
+            r = high;
+        }
+    }
+    return r;
+}
+
 /* ---- children that run beside ---- */
 
-static bool redirects_stdin(const struct node *n)
+bool exec__redirects_stdin(const struct node *n)
 {
     for (const struct redir *r = n ? n->redirs : NULL; r; r = r->next) {
-        bool in = r->kind == REDIR_IN || r->kind == REDIR_RDWR || r->kind == REDIR_DUP_IN ||
-                  r->kind == REDIR_HEREDOC || r->kind == REDIR_HERESTR;
+        bool in = r->kind == REDIR_IN || r->kind == REDIR_RDWR || r->kind == REDIR_DUP_IN || r->kind == REDIR_HEREDOC ||
+                  r->kind == REDIR_HERESTR;
         if (in && !r->var.n && r->fd <= 0)
             return true;
     }
@@ -46,7 +63,7 @@ static struct shell *clone_for(struct shell *sh, struct proc *child, const struc
 {
     bool stage = node && node->kind == NODE_SIMPLE && (flags & EXEC_IN_PIPE);
     struct shell *c = shell_clone(sh, child);
-    c->stdin_given = (flags & EXEC_STDIN) || redirects_stdin(node);
+    c->stdin_given = (flags & EXEC_STDIN) || exec__redirects_stdin(node);
     if (!stage)
         c->subshell_depth++;
     else if (sh->jobs)
@@ -141,6 +158,8 @@ struct outcome exec__wait(struct shell *sh, int pid)
 int exec__child_status(struct shell *sh, int pid, struct outcome o, const struct node *n)
 {
     int status = outcome_status(o);
+    if (sh->traps)
+        trap_child(sh);
     if (o.kind != OUTCOME_KILLED || sh->p->must_end || o.reason > REASON_SIGNAL)
         return status;
     job_tell_killed(sh, pid, o, n, true);
@@ -365,7 +384,7 @@ int exec_procsub(struct shell *sh, struct cmdsub *cs, struct str *ret)
     bool reads = cs->direction == '<'; /* the command around reads what @cs writes */
     int pfd[2];
     struct proc *child;
-    int r = proc_pipe(sh->p, pfd, false);
+    int r = exec__make_pipe(sh, pfd);
     if (r < 0) {
         sh_errno(sh, r, "cannot make pipe for process substitution");
         return r;
@@ -440,9 +459,9 @@ int exec__coproc(struct shell *sh, struct node *n)
     struct arena_mark m = arena_mark(&sh->scratch);
     if (sh_poll(sh))
         return sh->last_status;
-    if (proc_pipe(sh->p, in, true) < 0)
+    if (exec__make_pipe(sh, in) < 0)
         return exec__ended(sh, 1);
-    if (proc_pipe(sh->p, out, true) < 0 || exec__fork(sh, n->coproc.body, 0, &child) < 0) {
+    if (exec__make_pipe(sh, out) < 0 || exec__fork(sh, n->coproc.body, 0, &child) < 0) {
         (void)proc_close(sh->p, in[0]);
         (void)proc_close(sh->p, in[1]);
         return exec__ended(sh, 1);

@@ -12,8 +12,8 @@
 /* ---- =~ ---- */
 
 /*
- * A loop asks the same question again and again, so a world keeps the last few compiled patterns. A shell takes one out while it
- * matches, because matching may let other shells run, and puts it back.
+ * A loop asks the same question again and again, so a world keeps the last few compiled patterns. A shell takes one out
+ * while it matches, because matching may let other shells run, and puts it back.
  */
 #define REGEX_KEEP 8
 

@@ -20,7 +20,8 @@
 /* What `command -p` searches, and PATH's value in a shell that was given none. */
 #define EXEC_DEFAULT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-/* What a failed command sets off: the ERR trap (@trap: it was set when the command began) and set -e, unless they do not apply here. */
+/* What a failed command sets off: the ERR trap (@trap: it was set when the command began) and set -e, unless they do
+ * not apply here. */
 void exec__failed(struct shell *sh, bool trap);
 
 /* Sets $? and, when the command failed, does what that sets off. Returns the status. */
@@ -74,14 +75,19 @@ int exec__coproc(struct shell *sh, struct node *n);
 
 /* A child that runs beside the shell; its main frees this. */
 struct child_start {
-    struct shell *sh;      /* the clone, owned */
+    struct shell *sh; /* the clone, owned */
     struct node *node;
-    struct ast *unit;      /* counted, so that the tree outlives the parent's line */
+    struct ast *unit; /* counted, so that the tree outlives the parent's line */
     int flags;
-    bool null_stdin;       /* a job without job control reads nothing */
+    bool null_stdin; /* a job without job control reads nothing */
 };
 
-/* Starts @node in a child: its process, whose descriptors the caller may still change. A negative errno after a message. */
+/* Whether a redirection of the node is of standard input. */
+bool exec__redirects_stdin(const struct node *n);
+/* A close-on-exec pipe whose ends are none of the standard descriptors, which may be closed: 0 or a negative errno. */
+int exec__make_pipe(struct shell *sh, int ret[2]);
+/* Starts @node in a child: its process, whose descriptors the caller may still change. A negative errno after a
+ * message. */
 int exec__fork(struct shell *sh, struct node *node, int flags, struct proc **ret);
 /* Runs @n in the inline child @child with a clone of @sh to its end: how it ended. */
 struct outcome exec__run_inline(struct shell *sh, struct proc *child, struct node *n, int flags);
@@ -96,7 +102,8 @@ bool exec__stack_low(const struct shell *sh);
 
 /* The text of BASH_COMMAND for @n: of a compound command its head. */
 void exec__command_text(const struct shell *sh, const struct node *n, struct buf *out);
-/* Runs argv as a program, not a function or builtin; @n (may be NULL) has its redirections and text. @path: standard PATH (command -p) or NULL. */
+/* Runs argv as a program, not a function or builtin; @n (may be NULL) has its redirections and text. @path: standard
+ * PATH (command -p) or NULL. */
 int exec__program(struct shell *sh, const struct node *n, int argc, struct str *argv, int flags, const char *path);
 /* Replaces this process: as `exec` does. Returns a status when it could not, else with sh->exec_done. */
 int exec__replace(struct shell *sh, int argc, struct str *argv, struct str arg0, bool clear_env);

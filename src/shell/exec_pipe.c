@@ -9,8 +9,9 @@
 #include "types/errtab.h"
 
 /*
- * All stages but the last are children on coroutines of their own, made first and run when this process waits. The last runs here on the
- * same stack as an inline child (or, with lastpipe, in the shell itself): the shell would only wait for it.
+ * All stages but the last are children on coroutines of their own, made first and run when this process waits. The last
+ * runs here on the same stack as an inline child (or, with lastpipe, in the shell itself): the shell would only wait
+ * for it.
  */
 
 /* What a stage reads from and writes to; -1: the shell's own. */
@@ -30,11 +31,12 @@ static void wire(struct proc *child, struct ends e)
         if (e.out != 1)
             (void)proc_close(child, e.out);
     }
-    if (e.next > 1)
+    if (e.next >= 0)
         (void)proc_close(child, e.next);
 }
 
-/* `a |& b` is `a 2>&1 | b`, the redirection after a's own. The parser's tree does not change, so the stage's child runs this copy. */
+/* `a |& b` is `a 2>&1 | b`, the redirection after a's own. The parser's tree does not change, so the stage's child runs
+ * this copy. */
 static struct node *with_stderr(struct shell *sh, const struct node *n)
 {
     struct arena *a = sh->unit ? &sh->unit->arena : &sh->scratch;
@@ -88,12 +90,13 @@ static void close_fd(struct shell *sh, int fd)
 }
 
 /* Starts all stages but the last: 0, and the read end for the last in *ret_in. */
-static int start_all_but_last(struct shell *sh, struct node *n, int *pids, int flags, int *ret_in, uint32_t *ret_started)
+static int start_all_but_last(struct shell *sh, struct node *n, int *pids, int flags, int *ret_in,
+                              uint32_t *ret_started)
 {
     int in = -1;
     for (uint32_t i = 0; i + 1 < n->pipe.n; i++) {
         int pfd[2];
-        int r = proc_pipe(sh->p, pfd, true);
+        int r = exec__make_pipe(sh, pfd);
         if (r < 0) {
             sh_errno(sh, r, "pipe error");
             close_fd(sh, in);

@@ -282,7 +282,8 @@ static struct str locate(struct shell *sh, struct str name, const char *path)
     return r == -ENOENT ? (struct str){0} : arena_str(&sh->scratch, buf_str(&out));
 }
 
-/* A redirection whose expansion changes the shell would be seen after the command; bash makes it in the child, where it is lost. */
+/* A redirection whose expansion changes the shell would be seen after the command; bash makes it in the child, where it
+ * is lost. */
 static bool part_changes(const struct part *p)
 {
     for (; p; p = p->next) {

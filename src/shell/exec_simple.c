@@ -46,7 +46,8 @@ static bool literal_is(const struct word *w, const char *s)
 static enum form form_of(struct shell *sh, const struct node *n)
 {
     uint32_t i = 0;
-    while (i < n->simple.n_words && (literal_is(n->simple.words[i], "command") || literal_is(n->simple.words[i], "builtin")))
+    while (i < n->simple.n_words &&
+           (literal_is(n->simple.words[i], "command") || literal_is(n->simple.words[i], "builtin")))
         i++;
     if (i == n->simple.n_words)
         return FORM_PLAIN;
@@ -80,6 +81,21 @@ static struct command look_up_cached(struct shell *sh, struct node *n, struct st
 
 /* ---- words ---- */
 
+/* NAME=VALUE or NAME+=VALUE; p NULL: no memory. */
+static struct str join_assign(struct shell *sh, const struct assign *as, struct str v)
+{
+    size_t head = as->name.n + as->append + 1u;
+    char *p = arena_try(&sh->scratch, head + v.n + 1);
+    if (!p)
+        return (struct str){0};
+    memcpy(p, as->name.p, as->name.n);
+    memcpy(p + as->name.n, as->append ? "+=" : "=", head - as->name.n);
+    if (v.n)
+        memcpy(p + head, v.p, v.n);
+    p[head + v.n] = 0;
+    return str_of(p, head + v.n);
+}
+
 /* An argument of declare and its kin that is an assignment is one word, not split; a compound value stays a tree. */
 static int expand_declare(struct shell *sh, struct node *n, struct fields *f, struct assign ***ret_assigns)
 {
@@ -94,7 +110,15 @@ static int expand_declare(struct shell *sh, struct node *n, struct fields *f, st
                 return -EINVAL;
             continue;
         }
-        if (!as->is_array) {
+        if (!as->is_array && !as->subscript) {
+            /* The value by itself, so that a tilde right behind the '=' is one. */
+            struct str v;
+            if (expand_str(sh, as->value, EXPAND_ASSIGN, &v) < 0)
+                return -EINVAL;
+            s = join_assign(sh, as, v);
+            if (!s.p)
+                return -ENOMEM;
+        } else if (!as->is_array) {
             if (expand_str(sh, w, EXPAND_ASSIGN, &s) < 0)
                 return -EINVAL;
         } else {
@@ -169,7 +193,8 @@ static int temp_assign(struct shell *sh, const struct assign *as)
     return var_temp(sh, s, val, as->append);
 }
 
-/* The temporary environment of a command, in a frame of its own. A readonly variable is told and left; in posix mode it ends the command. */
+/* The temporary environment of a command, in a frame of its own. A readonly variable is told and left; in posix mode it
+ * ends the command. */
 static int push_temps(struct shell *sh, const struct node *n)
 {
     var_push_frame(sh, false);

@@ -496,8 +496,8 @@ static int expand_fields(struct shell *sh, const struct word *w, struct fields *
     return r < 0 ? r : e;
 }
 
-/* Braces come before parameters and are textual: $x{1,2} is $x1 $x2. Makes @p the longer parameter when it is a bare $x and name
- * characters follow; returns how many. */
+/* Braces come before parameters and are textual: $x{1,2} is $x1 $x2. Makes @p the longer parameter when it is a bare $x
+ * and name characters follow; returns how many. */
 static size_t lengthen_name(struct shell *sh, struct part *p, struct str rest)
 {
     size_t n = 0;

@@ -164,8 +164,8 @@ static bool find_one(struct shell *sh, const struct subst *t, const struct patte
     return true;
 }
 
-/* bash first asks whether the pattern with a '*' on each open side matches all of the text; with groups that is not always what
- * the search would find (see pattern_ext.c). */
+/* bash first asks whether the pattern with a '*' on each open side matches all of the text; with groups that is not
+ * always what the search would find (see pattern_ext.c). */
 static bool may_match(struct shell *sh, const struct subst *t, struct str s, int flags)
 {
     STACK_ARENA(a);
@@ -331,8 +331,8 @@ static int slice_args(struct shell *sh, const struct param *p, struct value *v, 
     return 0;
 }
 
-/* An associative array has no order that a script could rely on. bash counts its elements from 1, with 0 as another name of the
- * first, and gives at least one. */
+/* An associative array has no order that a script could rely on. bash counts its elements from 1, with 0 as another
+ * name of the first, and gives at least one. */
 static int slice_assoc(struct shell *sh, const struct param *p, struct value *v, int64_t off, bool has_len, int64_t len)
 {
     int64_t n = (int64_t)v->n + 1;

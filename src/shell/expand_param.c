@@ -21,7 +21,8 @@ struct str expand__name(struct shell *sh, const struct param *p)
     return p->name;
 }
 
-/* The message shows all of the word, or of the quoted text, whose expansion failed; what stands between quotes has no source of its own. */
+/* The message shows all of the word, or of the quoted text, whose expansion failed; what stands between quotes has no
+ * source of its own. */
 static int bad_substitution(struct expander *x, const struct param *p, enum expand_ctx ctx)
 {
     struct shell *sh = x->sh;
@@ -237,7 +238,8 @@ static int emit_split_list(struct expander *x, const struct value *v)
 {
     expand__ifs(x->sh, x->st);
     struct str sep = x->st->ifs_first;
-    bool whole = x->in_arg && v->all == '@' && sep.n && sep.p[0] != ' '; /* then only the blanks between them are split at */
+    bool whole =
+        x->in_arg && v->all == '@' && sep.n && sep.p[0] != ' '; /* then only the blanks between them are split at */
     if (whole || (!sep.n && v->trimmed && !v->args))
         sep = STR(" ");
     x->list_start = !x->have && !x->fields_done;

@@ -52,14 +52,15 @@ struct expander {
     enum expand_mode mode;
     size_t start; /* of the field in the buffer */
     size_t first_mark;
-    bool quoted;          /* state at the end of the marks */
-    bool have;            /* there is a field, though maybe an empty one */
-    bool ws_ended;        /* the last field was ended by IFS white space: a delimiter that follows belongs to that */
-    bool in_arg;          /* inside the word of an unquoted ${x-…} */
-    bool list_start;      /* a list without quotes begins the word: white space before its first delimiter swallows that (as bash) */
-    bool glob_char;       /* the field holds an unquoted pattern character */
-    bool in_bracket;      /* EXPAND_REGEX: inside [...] */
-    uint32_t fields_done; /* number of fields ended so far */
+    bool quoted;     /* state at the end of the marks */
+    bool have;       /* there is a field, though maybe an empty one */
+    bool ws_ended;   /* the last field was ended by IFS white space: a delimiter that follows belongs to that */
+    bool in_arg;     /* inside the word of an unquoted ${x-…} */
+    bool list_start; /* a list without quotes begins the word: white space before its first delimiter swallows that (as
+                        bash) */
+    bool glob_char;  /* the field holds an unquoted pattern character */
+    bool in_bracket; /* EXPAND_REGEX: inside [...] */
+    uint32_t fields_done;    /* number of fields ended so far */
     const struct word *word; /* what is expanded, for messages */
 };
 
@@ -121,8 +122,8 @@ void expand__ifs(struct shell *sh, struct expand_state *st);
 struct value {
     bool list;
     bool set;
-    char all;  /* '@' or '*' of a list */
-    bool args; /* the positional parameters */
+    char all;     /* '@' or '*' of a list */
+    bool args;    /* the positional parameters */
     bool changed; /* an operator was applied */
     bool trimmed; /* that was # or % */
     struct str s;
@@ -165,7 +166,8 @@ int expand__braces(struct shell *sh, const struct word *w, struct str **ret, uin
 /* ---- tilde.c ---- */
 
 enum { PASSWD_NAME = 0, PASSWD_HOME = 5 };
-/* A field of the line of /etc/passwd (the tree's) for @user, or (empty) for the process's uid: appended, 0 or -ENOENT. */
+/* A field of the line of /etc/passwd (the tree's) for @user, or (empty) for the process's uid: appended, 0 or -ENOENT.
+ */
 int expand__passwd(struct shell *sh, struct str user, int field, struct buf *out);
 
 /* Adds a literal text with its tilde prefixes expanded: at its start when @start, after ':' when @colons, after the

@@ -5,8 +5,8 @@
 #include "base/num.h"
 
 /*
- * Functions, aliases and the command hash are maps that a clone shares. Each has a counter in the heap beside it; the first change
- * while it is above one makes a copy.
+ * Functions, aliases and the command hash are maps that a clone shares. Each has a counter in the heap beside it; the
+ * first change while it is above one makes a copy.
  */
 
 /* ---- functions ---- */

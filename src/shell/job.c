@@ -213,8 +213,9 @@ static void put_state(struct buf *out, const struct job *j, uint32_t i)
     size_t start = out->n;
     int status = j->statuses[i];
     if (status < 0)
-        buf_addc(out, j->state == JOB_STOPPED ? (j->stop_signal == SIGTSTP ? "Stopped" : trap_signal_text(j->stop_signal))
-                                              : "Running");
+        buf_addc(out, j->state == JOB_STOPPED
+                          ? (j->stop_signal == SIGTSTP ? "Stopped" : trap_signal_text(j->stop_signal))
+                          : "Running");
     else if (j->outcomes[i].kind == OUTCOME_KILLED)
         buf_addc(out, trap_signal_text(j->outcomes[i].signal));
     else if (status == 0)
@@ -343,6 +344,7 @@ static void record(struct shell *sh, int pid, struct outcome o, int stopped)
         }
         return;
     }
+    trap_child(sh);
     struct known *k = find_known(sh, pid);
     if (!k)
         k = add_known(sh, pid);

@@ -163,7 +163,8 @@ static bool heredoc_line(struct parser *ps, bool join, struct buf *out)
     return any;
 }
 
-/* Whether @line is the delimiter's; inside $(…) the closing parenthesis may stand behind it (*ret_rest bytes are given back). */
+/* Whether @line is the delimiter's; inside $(…) the closing parenthesis may stand behind it (*ret_rest bytes are given
+ * back). */
 static bool heredoc_ends(const struct parser *ps, struct str line, const struct redir *r, size_t *ret_rest)
 {
     *ret_rest = 0;
@@ -288,14 +289,29 @@ enum reserved lex_reserved(struct str s)
         char text[9];
         uint8_t res;
     } words[] = {
-        {"!", RES_BANG}, {"{", RES_LBRACE}, {"}", RES_RBRACE},
-        {"if", RES_IF}, {"fi", RES_FI}, {"do", RES_DO}, {"in", RES_IN}, {"[[", RES_COND}, {"]]", RES_COND_END},
+        {"!", RES_BANG},
+        {"{", RES_LBRACE},
+        {"}", RES_RBRACE},
+        {"if", RES_IF},
+        {"fi", RES_FI},
+        {"do", RES_DO},
+        {"in", RES_IN},
+        {"[[", RES_COND},
+        {"]]", RES_COND_END},
         {"for", RES_FOR},
-        {"then", RES_THEN}, {"else", RES_ELSE}, {"elif", RES_ELIF}, {"done", RES_DONE}, {"case", RES_CASE},
-        {"esac", RES_ESAC}, {"time", RES_TIME},
-        {"while", RES_WHILE}, {"until", RES_UNTIL},
-        {"select", RES_SELECT}, {"coproc", RES_COPROC},
-        {"", RES_NONE}, {"function", RES_FUNCTION},
+        {"then", RES_THEN},
+        {"else", RES_ELSE},
+        {"elif", RES_ELIF},
+        {"done", RES_DONE},
+        {"case", RES_CASE},
+        {"esac", RES_ESAC},
+        {"time", RES_TIME},
+        {"while", RES_WHILE},
+        {"until", RES_UNTIL},
+        {"select", RES_SELECT},
+        {"coproc", RES_COPROC},
+        {"", RES_NONE},
+        {"function", RES_FUNCTION},
     };
     static const uint8_t first[] = {0, 0, 3, 9, 10, 17, 19, 21, 22, 23};
     if (s.n == 0 || s.n > 8)

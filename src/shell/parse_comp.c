@@ -160,7 +160,8 @@ static struct node *for_arith(struct parser *ps, int line)
             break;
     }
     if (lex_cur(ps) != ')') {
-        parse_fail(ps, ps->line, ps->pos, "syntax error near unexpected token `%c'", lex_cur(ps) < 0 ? ' ' : lex_cur(ps));
+        parse_fail(ps, ps->line, ps->pos, "syntax error near unexpected token `%c'",
+                   lex_cur(ps) < 0 ? ' ' : lex_cur(ps));
         return NULL;
     }
     lex_skip(ps, 1);

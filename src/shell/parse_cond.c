@@ -36,7 +36,8 @@ static bool is_unary(const struct word *w)
 /* The text decides: none of these can be written with a quote. */
 static bool is_binary(const struct word *w)
 {
-    static const char *const ops[] = {"==", "!=", "=", "=~", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef"};
+    static const char *const ops[] = {"==",  "!=",  "=",   "=~",  "-eq", "-ne", "-lt",
+                                      "-le", "-gt", "-ge", "-nt", "-ot", "-ef"};
     for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++) {
         if (str_eqc(w->src, ops[i]))
             return true;
@@ -60,7 +61,8 @@ static void fail_arg(struct parser *ps, const struct token *t, const char *what)
     if (at_eof(ps, t))
         return;
     struct str s = parse_token_text(ps, t);
-    parse_fail(ps, t->line, SIZE_MAX, "unexpected argument `%.*s' to conditional %s operator", (int)NUM_MIN(s.n, 300), s.p, what);
+    parse_fail(ps, t->line, SIZE_MAX, "unexpected argument `%.*s' to conditional %s operator", (int)NUM_MIN(s.n, 300),
+               s.p, what);
 }
 
 static struct cond *unary(struct parser *ps, struct word *op)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parse_param - ${…}: bash(1) Parameter Expansion. What is not one of its forms becomes OP_BAD, an error when it is expanded. */
+/* parse_param - ${…}: bash(1) Parameter Expansion. What is not one of its forms becomes OP_BAD, an error when it is
+ * expanded. */
 #include "shell/parse_int.h"
 
 #include <errno.h>
 
-/* Steps over a quoted or nested piece that begins at the position: 1 when it did, 0 when there is none, -1 at the end of input. */
+/* Steps over a quoted or nested piece that begins at the position: 1 when it did, 0 when there is none, -1 at the end
+ * of input. */
 static int skip_piece(struct parser *ps)
 {
     int line = ps->line;
@@ -270,7 +272,7 @@ struct part *parse_param_braced(struct parser *ps, bool quoted, int line)
     size_t start = ps->pos, mark = ps->n_edits;
     int at_line = ps->line;
     struct param *p = param_inside(ps, quoted);
-    if (!ps->failed && lex_at(ps, 0) < 0)
+    if (p && !ps->failed && lex_at(ps, 0) < 0)
         parse_fail_eof(ps, line, '}');
     if (ps->failed)
         return NULL;

@@ -15,11 +15,15 @@ enum {
 };
 
 static const uint8_t klass[256] = {
-    [' '] = K_META, ['\t'] = K_META, ['\n'] = K_META | K_DQ, ['&'] = K_META, [';'] = K_META | K_DQ, ['|'] = K_META,
-    ['<'] = K_META, ['>'] = K_META, ['('] = K_META | K_DQ, [')'] = K_META | K_DQ,
-    ['\\'] = K_QUOTE | K_DQ, ['\''] = K_QUOTE | K_DQ, ['"'] = K_QUOTE | K_DQ, ['`'] = K_QUOTE | K_DQ, ['$'] = K_QUOTE | K_DQ,
-    ['*'] = K_GLOB, ['?'] = K_GLOB | K_DQ, ['['] = K_GLOB | K_DQ, [']'] = K_GLOB | K_DQ, ['{'] = K_GLOB, ['}'] = K_GLOB | K_DQ,
-    [','] = K_GLOB, ['.'] = K_GLOB, ['~'] = K_GLOB, ['='] = K_GLOB, ['/'] = K_GLOB, [':'] = K_DQ,
+    [' '] = K_META,         ['\t'] = K_META,         ['\n'] = K_META | K_DQ,
+    ['&'] = K_META,         [';'] = K_META | K_DQ,   ['|'] = K_META,
+    ['<'] = K_META,         ['>'] = K_META,          ['('] = K_META | K_DQ,
+    [')'] = K_META | K_DQ,  ['\\'] = K_QUOTE | K_DQ, ['\''] = K_QUOTE | K_DQ,
+    ['"'] = K_QUOTE | K_DQ, ['`'] = K_QUOTE | K_DQ,  ['$'] = K_QUOTE | K_DQ,
+    ['*'] = K_GLOB,         ['?'] = K_GLOB | K_DQ,   ['['] = K_GLOB | K_DQ,
+    [']'] = K_GLOB | K_DQ,  ['{'] = K_GLOB,          ['}'] = K_GLOB | K_DQ,
+    [','] = K_GLOB,         ['.'] = K_GLOB,          ['~'] = K_GLOB,
+    ['='] = K_GLOB,         ['/'] = K_GLOB,          [':'] = K_DQ,
 };
 
 struct builder {
@@ -28,14 +32,14 @@ struct builder {
     bool any;            /* acc counts even when it is empty: '' */
     bool lbracket, lbrace, comma, equals;
     uint16_t flags;
-    int depth;           /* open ( of an extglob pattern or regular expression; of an arithmetic expression */
-    int sub;             /* open [ of a subscript */
-    int ternary;         /* open ? of an offset */
-    bool quote;          /* inside " of an arithmetic expression, or ' of the operand of "${x-…}" */
+    int depth;   /* open ( of an extglob pattern or regular expression; of an arithmetic expression */
+    int sub;     /* open [ of a subscript */
+    int ternary; /* open ? of an offset */
+    bool quote;  /* inside " of an arithmetic expression, or ' of the operand of "${x-…}" */
     int quote_line;
     struct array_elem *elems;
     uint32_t n_elems;
-    bool list;           /* a NAME=(…) was read */
+    bool list; /* a NAME=(…) was read */
     struct str raw_list;
 };
 
@@ -385,8 +389,8 @@ static bool glob_in_word(struct parser *ps, struct builder *b, int c, enum word_
     } else if (c == '[' && (lex & LEX_ASSIGN) && ctx == CTX_WORD && !b->head && b->kind == PART_LIT && ps->acc.n &&
                parse_ident(buf_str(&ps->acc)) == ps->acc.n) {
         b->sub = 1;
-    } else if (c == '=' && ctx == CTX_WORD && !b->depth && lex_look(ps, 1) == '(' && (lex & (LEX_ASSIGN | LEX_ASSIGN_ARG)) &&
-               list_may_follow(ps, b)) {
+    } else if (c == '=' && ctx == CTX_WORD && !b->depth && lex_look(ps, 1) == '(' &&
+               (lex & (LEX_ASSIGN | LEX_ASSIGN_ARG)) && list_may_follow(ps, b)) {
         b->equals = true;
         if (!parse_memo_has(ps, ps->pos + 1) && array_list(ps, b))
             return true;
@@ -443,7 +447,8 @@ static void plain_parts(struct parser *ps, enum word_ctx ctx, int lex, struct bu
 static void quoted_backslash(struct parser *ps, enum word_ctx ctx, struct builder *b)
 {
     int c = lex_at(ps, 1);
-    bool drop = c == '$' || c == '`' || c == '\\' || (c == '"' && ctx != CTX_HEREDOC) || (c == '}' && ctx == CTX_BRACE_DQ);
+    bool drop =
+        c == '$' || c == '`' || c == '\\' || (c == '"' && ctx != CTX_HEREDOC) || (c == '}' && ctx == CTX_BRACE_DQ);
     if (drop) {
         lex_skip(ps, 1);
         add_char(ps, b, c);
@@ -538,7 +543,8 @@ static void quoted_parts(struct parser *ps, enum word_ctx ctx, bool quoted, stru
             double_quote(ps, b);
         } else if (c == '$' || c == '`') {
             flush(ps, b);
-            struct part *part = parse_dollar(ps, quoted);
+            /* In a here-document \" is no escape of the backquotes' own: there are no double quotes around them. */
+            struct part *part = parse_dollar(ps, quoted && !(c == '`' && ctx == CTX_HEREDOC));
             if (part)
                 add_part(ps, b, part);
             else if (!ps->failed)
@@ -709,8 +715,8 @@ static struct part *lit_part(struct parser *ps, struct str text)
 }
 
 /* The word between offset @from of @first and offset @to of @last. */
-static struct word *subscript_word(struct parser *ps, const struct part *first, size_t from, const struct part *last, size_t to,
-                                   int line)
+static struct word *subscript_word(struct parser *ps, const struct part *first, size_t from, const struct part *last,
+                                   size_t to, int line)
 {
     struct word *w = ARENA_NEW(ps->a, struct word);
     w->arena = ps->a;
@@ -868,7 +874,8 @@ bool parse_array_elems(struct parser *ps, struct array_elem **ret, uint32_t *ret
         if ((klass[c] & K_META) && !((c == '<' || c == '>') && lex_at(ps, 1) == '(')) {
             struct token t = {.start = ps->pos, .line = ps->line};
             bool twice = c != '(' && c != ')' && lex_at(ps, 1) == c;
-            parse_fail(ps, t.line, t.start, "syntax error near unexpected token `%.*s'", twice ? 2 : 1, ps->in.p + ps->pos);
+            parse_fail(ps, t.line, t.start, "syntax error near unexpected token `%.*s'", twice ? 2 : 1,
+                       ps->in.p + ps->pos);
             break;
         }
         struct array_elem *e = ARENA_NEW(ps->a, struct array_elem);

@@ -269,8 +269,9 @@ static int deep_entry(void *arg, const struct vfs_dirent *e)
     return d->g->err;
 }
 
-/* All directories below those of @cur, and they themselves, go to @next; when @last every file is a match instead. Symlinks
- * to directories are places, but are not gone into; bash leaves them out when the pattern begins with ** and does not
+/* All directories below those of @cur, and they themselves, go to @next; when @last every file is a match instead.
+ * Symlinks to directories are places, but are not gone into; bash leaves them out when the pattern begins with ** and
+ * does not
  * @ends (in '/') behind it. */
 static void deep_component(struct globber *g, const struct places *cur, struct places *next, bool last, bool ends,
                            bool from_pattern)

@@ -235,9 +235,9 @@ static uint64_t *ext_seq(struct ext *e, const struct pat_seq *s, const uint64_t 
 }
 
 /*
- * bash does not try @(…), +(…) and !(…) at the end of the text when a '*' (and maybe some '?') stands before them; and when
- * the text ends where such a '*' begins (or with those '?'), !(…) and all that follows it match. Scripts are tested with that,
- * so it is the same here. The top level of such a pattern over a whole text:
+ * bash does not try @(…), +(…) and !(…) at the end of the text when a '*' (and maybe some '?') stands before them; and
+ * when the text ends where such a '*' begins (or with those '?'), !(…) and all that follows it match. Scripts are
+ * tested with that, so it is the same here. The top level of such a pattern over a whole text:
  */
 static bool ext_odd(struct ext *e, const uint64_t *in)
 {
@@ -298,7 +298,8 @@ static bool whole_odd(const struct pattern *p, struct proc *proc, struct str tex
     return yes;
 }
 
-/* Odd patterns depend on where the text ends, so each part of the text that may match is looked at as a text of its own. */
+/* Odd patterns depend on where the text ends, so each part of the text that may match is looked at as a text of its
+ * own. */
 static ptrdiff_t run_odd(const struct pattern *p, struct proc *proc, struct str text, enum pat_want want)
 {
     bool suffix = want == PAT_SUFFIX_SHORT || want == PAT_SUFFIX_LONG;

@@ -2,18 +2,26 @@
 /*
  * print - commands as text, laid out as bash's `declare -f`, `type`, `jobs` and BASH_COMMAND show them.
  *
- * There are two layouts. In a function's text each command of a list has a line of its own; elsewhere lists go on in one line, and only the bodies of
- * compound commands are indented. The bodies of here-documents wait until the next place where a line may end.
+ * There are two layouts. In a function's text each command of a list has a line of its own; elsewhere lists go on in
+ * one line, and only the bodies of compound commands are indented. The bodies of here-documents wait until the next
+ * place where a line may end.
  */
 #include "shell/parse_int.h"
 
+#include <errno.h>
+
 #include "base/mem.h"
+
+/* Stack that printing may use: a tree nested deeper is not printed (out->err is set), because what calls may be deep
+ * itself. */
+#define PRINT_STACK 40960
 
 struct printer {
     struct buf *out;
+    const char *entry; /* frame of the first function */
     int indent;
-    bool function;   /* the layout of functions */
-    bool newlines;   /* inside $(…): what ended with a newline keeps it */
+    bool function;             /* the layout of functions */
+    bool newlines;             /* inside $(…): what ended with a newline keeps it */
     const struct redir **docs; /* here-documents whose bodies are still to be printed */
     uint32_t n_docs, cap_docs;
     bool no_semicolon; /* bodies were printed: bash leaves out the next ';' of a list */
@@ -21,6 +29,20 @@ struct printer {
 
 static void print_node(struct printer *p, const struct node *n);
 static void print_redirs(struct printer *p, const struct redir *r, bool space);
+
+static bool too_deep(struct printer *p)
+{
+    if ((size_t)(p->entry - (const char *)__builtin_frame_address(0)) < PRINT_STACK)
+        return false;
+    if (!p->out->err)
+        p->out->err = -ENOMEM;
+    return true;
+}
+
+static char last_char(const struct printer *p)
+{
+    return p->out->n ? p->out->p[p->out->n - 1] : 0;
+}
 
 static void text(struct printer *p, const char *s)
 {
@@ -72,16 +94,17 @@ static bool docs_flush(struct printer *p)
 static void semicolon(struct printer *p)
 {
     docs_flush(p);
-    char last = p->out->n ? p->out->p[p->out->n - 1] : 0;
+    char last = last_char(p);
     if (last != '&' && last != '\n')
         text(p, ";");
 }
 
 /* ---- words ---- */
 
-static void print_cmdsub(struct buf *out, const struct cmdsub *cs)
+static void print_cmdsub(struct printer *outer, const struct cmdsub *cs)
 {
-    struct printer p = {.out = out, .newlines = true};
+    struct buf *out = outer->out;
+    struct printer p = {.out = out, .entry = outer->entry, .newlines = true};
     buf_putc(out, cs->direction ? cs->direction : '$');
     buf_putc(out, '(');
     size_t at = out->n;
@@ -95,21 +118,24 @@ static void print_cmdsub(struct buf *out, const struct cmdsub *cs)
     mem_free(p.docs);
 }
 
-void ast_print_word(struct buf *out, const struct word *w)
+static void print_word(struct printer *p, const struct word *w)
 {
+    struct buf *out = p->out;
     size_t at = 0;
+    if (too_deep(p))
+        return;
     for (uint32_t i = 0; i < w->n_edits; i++) {
         const struct word_edit *e = &w->edits[i];
         buf_add(out, w->src.p + at, e->from - at);
         at = e->to;
         if (e->cs) {
-            print_cmdsub(out, e->cs);
+            print_cmdsub(p, e->cs);
         } else if (e->list) {
             buf_putc(out, '(');
             for (uint32_t k = 0; k < e->n_elems; k++) {
                 if (k)
                     buf_putc(out, ' ');
-                ast_print_word(out, e->elems[k].word);
+                print_word(p, e->elems[k].word);
             }
             buf_putc(out, ')');
         } else {
@@ -124,7 +150,7 @@ static void print_words(struct printer *p, struct word *const *v, uint32_t n, co
     for (uint32_t i = 0; i < n; i++) {
         if (i)
             text(p, sep);
-        ast_print_word(p->out, v[i]);
+        print_word(p, v[i]);
     }
 }
 
@@ -146,7 +172,7 @@ static void print_dup(struct printer *p, const struct redir *r)
     bool number = (w->flags & WORD_LITERAL) && w->src.p[0] >= '0' && w->src.p[0] <= '9';
     print_fd(p, r, in ? 0 : 1, moves || number);
     text(p, in && !closes ? "<&" : ">&");
-    ast_print_word(p->out, w);
+    print_word(p, w);
 }
 
 static void print_heredoc(struct printer *p, const struct redir *r)
@@ -166,9 +192,14 @@ static void print_redir(struct printer *p, const struct redir *r)
         int dflt;
         char op[5];
     } ops[] = {
-        [REDIR_IN] = {0, "< "},          [REDIR_OUT] = {1, "> "},    [REDIR_APPEND] = {1, ">> "},
-        [REDIR_CLOBBER] = {1, ">| "},    [REDIR_RDWR] = {1, "<> "},  [REDIR_BOTH] = {-1, "&> "},
-        [REDIR_BOTH_APPEND] = {-1, "&>> "}, [REDIR_HERESTR] = {0, "<<< "},
+        [REDIR_IN] = {0, "< "},
+        [REDIR_OUT] = {1, "> "},
+        [REDIR_APPEND] = {1, ">> "},
+        [REDIR_CLOBBER] = {1, ">| "},
+        [REDIR_RDWR] = {1, "<> "},
+        [REDIR_BOTH] = {-1, "&> "},
+        [REDIR_BOTH_APPEND] = {-1, "&>> "},
+        [REDIR_HERESTR] = {0, "<<< "},
     };
     if (r->kind == REDIR_DUP_IN || r->kind == REDIR_DUP_OUT) {
         print_dup(p, r);
@@ -183,7 +214,7 @@ static void print_redir(struct printer *p, const struct redir *r)
     else if (ops[r->kind].dflt >= 0)
         print_fd(p, r, ops[r->kind].dflt, false);
     text(p, r->from_dup ? ">&" : ops[r->kind].op);
-    ast_print_word(p->out, r->target);
+    print_word(p, r->target);
 }
 
 static void print_redirs(struct printer *p, const struct redir *r, bool space)
@@ -202,7 +233,8 @@ static void print_simple(struct printer *p, const struct node *n)
 {
     bool any = false;
     /* A redirection in front of it is what made a reserved word a command's name: it must stay there. */
-    bool first = n->redirs && !n->simple.n_assigns && n->simple.n_words && lex_reserved(n->simple.words[0]->src) != RES_NONE;
+    bool first =
+        n->redirs && !n->simple.n_assigns && n->simple.n_words && lex_reserved(n->simple.words[0]->src) != RES_NONE;
     if (first) {
         print_redirs(p, n->redirs, false);
         any = true;
@@ -210,13 +242,13 @@ static void print_simple(struct printer *p, const struct node *n)
     for (uint32_t i = 0; i < n->simple.n_assigns; i++) {
         if (any)
             text(p, " ");
-        ast_print_word(p->out, n->simple.assigns[i]->word);
+        print_word(p, n->simple.assigns[i]->word);
         any = true;
     }
     for (uint32_t i = 0; i < n->simple.n_words; i++) {
         if (any)
             text(p, " ");
-        ast_print_word(p->out, n->simple.words[i]);
+        print_word(p, n->simple.words[i]);
         any = true;
     }
     if (!first)
@@ -263,13 +295,13 @@ static void print_seq(struct printer *p, const struct node *n)
         }
         bool keep = p->newlines && item->newline_after;
         bool was = p->no_semicolon, docs = docs_flush(p);
-        if (!docs && !keep && !(was && p->function) && p->out->p[p->out->n - 1] != '\n')
+        if (!docs && !keep && !(was && p->function) && last_char(p) != '\n')
             text(p, ";");
         p->no_semicolon = docs;
         if (p->function)
             new_line(p, "");
         else
-            text(p, keep && p->out->p[p->out->n - 1] != '\n' ? "\n" : keep ? "" : " ");
+            text(p, keep && last_char(p) != '\n' ? "\n" : keep ? "" : " ");
     }
 }
 
@@ -352,7 +384,7 @@ static void print_for_arith(struct printer *p, const struct node *n)
         if (i)
             text(p, "; ");
         if (v[i])
-            ast_print_word(p->out, v[i]);
+            print_word(p, v[i]);
         else
             text(p, "1");
     }
@@ -364,7 +396,7 @@ static void print_case(struct printer *p, const struct node *n)
 {
     static const char *const ends[] = {[CASE_BREAK] = ";;", [CASE_FALL] = ";&", [CASE_NEXT] = ";;&"};
     text(p, "case ");
-    ast_print_word(p->out, n->case_.word);
+    print_word(p, n->case_.word);
     text(p, " in ");
     p->indent += 4;
     for (uint32_t i = 0; i < n->case_.n; i++) {
@@ -387,6 +419,8 @@ static void print_case(struct printer *p, const struct node *n)
 
 static void print_cond(struct printer *p, const struct cond *c)
 {
+    if (too_deep(p))
+        return;
     switch (c->kind) {
     case COND_AND:
     case COND_OR:
@@ -406,18 +440,18 @@ static void print_cond(struct printer *p, const struct cond *c)
     case COND_UNARY:
         text(p, c->op);
         text(p, " ");
-        ast_print_word(p->out, c->a);
+        print_word(p, c->a);
         break;
     case COND_WORD:
         text(p, "-n ");
-        ast_print_word(p->out, c->a);
+        print_word(p, c->a);
         break;
     case COND_BINARY:
-        ast_print_word(p->out, c->a);
+        print_word(p, c->a);
         text(p, " ");
         text(p, c->op);
         text(p, " ");
-        ast_print_word(p->out, c->b);
+        print_word(p, c->b);
         break;
     }
 }
@@ -460,7 +494,8 @@ static void print_compound(struct printer *p, const struct node *n)
         text(p, "( ");
         print_node(p, n->body);
         docs_flush(p);
-        text(p, " )");
+        /* A lone "!" or "time" needs something that ends it. */
+        text(p, last_char(p) == ' ' ? "; )" : " )");
         break;
     case NODE_IF:
         print_if(p, n);
@@ -488,7 +523,7 @@ static void print_compound(struct printer *p, const struct node *n)
         break;
     case NODE_ARITH:
         text(p, "((");
-        ast_print_word(p->out, n->arith.expr);
+        print_word(p, n->arith.expr);
         text(p, "))");
         break;
     case NODE_SIMPLE:
@@ -506,6 +541,8 @@ static void print_compound(struct printer *p, const struct node *n)
 
 static void print_node(struct printer *p, const struct node *n)
 {
+    if (too_deep(p))
+        return;
     switch (n->kind) {
     case NODE_SIMPLE:
         print_simple(p, n);
@@ -553,9 +590,15 @@ static void print_node(struct printer *p, const struct node *n)
     }
 }
 
+void ast_print_word(struct buf *out, const struct word *w)
+{
+    struct printer p = {.out = out, .entry = __builtin_frame_address(0)};
+    print_word(&p, w);
+}
+
 void ast_print_node(struct buf *out, const struct node *n, int indent)
 {
-    struct printer p = {.out = out, .indent = indent, .function = true};
+    struct printer p = {.out = out, .entry = __builtin_frame_address(0), .indent = indent, .function = true};
     print_node(&p, n);
     docs_flush(&p);
     mem_free(p.docs);
@@ -563,7 +606,7 @@ void ast_print_node(struct buf *out, const struct node *n, int indent)
 
 void ast_print_function(struct buf *out, struct str name, const struct node *body)
 {
-    struct printer p = {.out = out};
+    struct printer p = {.out = out, .entry = __builtin_frame_address(0)};
     buf_adds(out, name);
     buf_addc(out, " () \n");
     print_function_body(&p, body);
@@ -574,7 +617,7 @@ void ast_print_function(struct buf *out, struct str name, const struct node *bod
 
 void ast_print_oneline(struct buf *out, const struct node *n)
 {
-    struct printer p = {.out = out};
+    struct printer p = {.out = out, .entry = __builtin_frame_address(0)};
     print_node(&p, n);
     docs_flush(&p);
     mem_free(p.docs);
@@ -582,12 +625,12 @@ void ast_print_oneline(struct buf *out, const struct node *n)
 
 void ast_print_head(struct buf *out, const struct node *n)
 {
-    struct printer p = {.out = out};
+    struct printer p = {.out = out, .entry = __builtin_frame_address(0)};
     if (n->kind == NODE_FOR || n->kind == NODE_SELECT) {
         print_for_head(&p, n);
     } else if (n->kind == NODE_CASE) {
         buf_addc(out, "case ");
-        ast_print_word(out, n->case_.word);
+        print_word(&p, n->case_.word);
         buf_addc(out, " in ");
     } else {
         ast_print_oneline(out, n);

@@ -9,8 +9,8 @@
 #include "types/errtab.h"
 
 /*
- * What a redirection replaces is kept as a counted open file, not as a high descriptor: the process shows no descriptors that its script did
- * not open, and nothing has to be closed in children.
+ * What a redirection replaces is kept as a counted open file, not as a high descriptor: the process shows no
+ * descriptors that its script did not open, and nothing has to be closed in children.
  */
 struct redir_saved {
     struct redir_saved *prev;
@@ -211,8 +211,11 @@ static int place(struct shell *sh, const struct redir *r, int fd, struct redir_s
         int e = move_fd(sh, fd, to, saved);
         return e < 0 ? fail(sh, e, str_c(arena_printf(&sh->scratch, "%d", to))) : 0;
     }
-    int high = proc_dup(sh->p, fd, USER_FD_MIN, false);
-    (void)proc_close(sh->p, fd);
+    int high = fd;
+    if (fd < USER_FD_MIN) {
+        high = proc_dup(sh->p, fd, USER_FD_MIN, false);
+        (void)proc_close(sh->p, fd);
+    }
     if (high < 0)
         return fail(sh, high, r->var);
     if (set_var_fd(sh, r->var, high) < 0) {

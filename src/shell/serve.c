@@ -136,6 +136,7 @@ void shell_prompt(struct shell *sh, bool second, struct buf *out)
     struct str ps = var_get(sh, second ? "PS2" : "PS1");
     struct arena_mark m = arena_mark(&sh->scratch);
     if (ps.n)
-        (void)expand_prompt(sh, arena_str(&sh->scratch, ps), out); /* a prompt that fails to expand is shown as far as it went */
+        (void)expand_prompt(sh, arena_str(&sh->scratch, ps),
+                            out); /* a prompt that fails to expand is shown as far as it went */
     arena_reset(&sh->scratch, m);
 }

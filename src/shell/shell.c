@@ -94,6 +94,7 @@ struct shell *shell_clone(struct shell *sh, struct proc *child)
     c->traps = traps_ref(sh->traps);
     c->traps_reset = sh->traps != NULL;
     c->trap_running = 0;
+    c->chld_pending = 0;
     c->args = posargs_ref(sh->args);
     c->main_args = posargs_ref(sh->main_args);
     c->env_extra = posargs_ref(sh->env_extra);
@@ -168,6 +169,11 @@ struct outcome shell_finish(struct shell *sh)
     if (sh->exec_done)
         return sh->exec_outcome;
     if (sh->flow != FLOW_KILLED && sh->traps && !sh->p->must_end) {
+        int status = sh->last_status;
+        sh->flow = FLOW_NONE;
+        trap_run_pending(sh); /* a signal that came during the last command */
+        if (sh->flow == FLOW_NONE)
+            sh->last_status = status;
         sh->flow = FLOW_NONE;
         trap_run(sh, TRAP_EXIT);
     }

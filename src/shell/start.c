@@ -246,21 +246,20 @@ void start_environment(struct shell *sh, const struct shell_start *st)
 struct args {
     struct shell *sh;
     const struct shell_start *st;
-    int i;               /* next word of argv */
-    bool command;        /* -c */
+    int i;        /* next word of argv */
+    bool command; /* -c */
     bool norc, noprofile;
     const char *rcfile;
-    bool end;            /* nothing is to be run; sh->last_status is set */
+    bool end; /* nothing is to be run; sh->last_status is set */
 };
 
 static void put_usage(struct buf *out)
 {
-    buf_addc(out,
-             "Usage:\tbash [GNU long option] [option] ...\n\tbash [GNU long option] [option] script-file ...\n"
-             "GNU long options:\n\t--help\n\t--init-file\n\t--login\n\t--noediting\n\t--noprofile\n\t--norc\n"
-             "\t--posix\n\t--rcfile\n\t--verbose\n\t--version\n"
-             "Shell options:\n\t-ilsc command or -O shopt_option\t\t(invocation only)\n"
-             "\t-abefhkmnptuvxBCEHPT or -o option\n");
+    buf_addc(out, "Usage:\tbash [GNU long option] [option] ...\n\tbash [GNU long option] [option] script-file ...\n"
+                  "GNU long options:\n\t--help\n\t--init-file\n\t--login\n\t--noediting\n\t--noprofile\n\t--norc\n"
+                  "\t--posix\n\t--rcfile\n\t--verbose\n\t--version\n"
+                  "Shell options:\n\t-ilsc command or -O shopt_option\t\t(invocation only)\n"
+                  "\t-abefhkmnptuvxBCEHPT or -o option\n");
 }
 
 static void tell(struct args *a, int fd, struct buf *text, int status)

@@ -13,18 +13,45 @@ struct traps {
 };
 
 static const char *const signals[] = {
-    "EXIT", "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE", "ALRM", "TERM",
-    "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS",
+    "EXIT", "HUP",  "INT",  "QUIT", "ILL",    "TRAP",   "ABRT",  "BUS",  "FPE",  "KILL", "USR1",
+    "SEGV", "USR2", "PIPE", "ALRM", "TERM",   "STKFLT", "CHLD",  "CONT", "STOP", "TSTP", "TTIN",
+    "TTOU", "URG",  "XCPU", "XFSZ", "VTALRM", "PROF",   "WINCH", "IO",   "PWR",  "SYS",
 };
 #define N_SIGNALS ((int)(sizeof signals / sizeof signals[0]))
 
 static const char *const descriptions[] = {
-    "", "Hangup", "Interrupt", "Quit", "Illegal instruction", "Trace/breakpoint trap", "Aborted", "Bus error",
-    "Floating point exception", "Killed", "User defined signal 1", "Segmentation fault", "User defined signal 2",
-    "Broken pipe", "Alarm clock", "Terminated", "Stack fault", "Child exited", "Continued", "Stopped (signal)", "Stopped",
-    "Stopped (tty input)", "Stopped (tty output)", "Urgent I/O condition", "CPU time limit exceeded",
-    "File size limit exceeded", "Virtual timer expired", "Profiling timer expired", "Window changed", "I/O possible",
-    "Power failure", "Bad system call",
+    "",
+    "Hangup",
+    "Interrupt",
+    "Quit",
+    "Illegal instruction",
+    "Trace/breakpoint trap",
+    "Aborted",
+    "Bus error",
+    "Floating point exception",
+    "Killed",
+    "User defined signal 1",
+    "Segmentation fault",
+    "User defined signal 2",
+    "Broken pipe",
+    "Alarm clock",
+    "Terminated",
+    "Stack fault",
+    "Child exited",
+    "Continued",
+    "Stopped (signal)",
+    "Stopped",
+    "Stopped (tty input)",
+    "Stopped (tty output)",
+    "Urgent I/O condition",
+    "CPU time limit exceeded",
+    "File size limit exceeded",
+    "Virtual timer expired",
+    "Profiling timer expired",
+    "Window changed",
+    "I/O possible",
+    "Power failure",
+    "Bad system call",
 };
 
 /* Names of real-time signals, made once. */
@@ -184,13 +211,16 @@ const char *trap_get(const struct shell *sh, int sig)
 const char *trap_listed(const struct shell *sh, int sig)
 {
     const char *text = sh->traps ? sh->traps->text[sig] : NULL;
+    if (!text && sig > 0 && sig <= RT_MAX && (sh->sig_ignored_at_start >> (sig - 1) & 1))
+        return "";
     return text && !(sh->traps_hidden & hidden_bit(sig)) ? text : NULL;
 }
 
 static void apply_signal(struct shell *sh, int sig, const char *text)
 {
     enum proc_disposition d = PROC_SIG_DEFAULT;
-    if (text)
+    /* The CHLD trap runs once for each child that ended: job.c counts them (trap_child). */
+    if (text && sig != SIGCHLD)
         d = *text ? PROC_SIG_CATCH : PROC_SIG_IGNORE;
     else if (sh->interactive && (sig == SIGINT || sig == SIGTERM || sig == SIGQUIT))
         d = sig == SIGINT ? PROC_SIG_CATCH : PROC_SIG_IGNORE;
@@ -244,7 +274,8 @@ bool trap_any(const struct shell *sh)
 
 /* ---- running ---- */
 
-/* A trap's commands run with $? and PIPESTATUS as they are, and leave both so. `exit` and `return` in them go through. */
+/* A trap's commands run with $? and PIPESTATUS as they are, and leave both so. `exit` and `return` in them go through.
+ */
 static void run_text(struct shell *sh, int sig, const char *text, int line)
 {
     int status = sh->last_status, before = sh->trap_running, old_line = sh->line;
@@ -273,9 +304,22 @@ static void run_text(struct shell *sh, int sig, const char *text, int line)
     arena_reset(&sh->scratch, m);
 }
 
+void trap_child(struct shell *sh)
+{
+    const char *text = sh->traps ? trap_get(sh, SIGCHLD) : NULL;
+    if (text && *text && sh->chld_pending < UINT16_MAX)
+        sh->chld_pending++;
+}
+
 void trap_run_pending(struct shell *sh)
 {
     int sig;
+    while (sh->chld_pending && sh->flow == FLOW_NONE && sh->trap_running != SIGCHLD + 1) {
+        const char *text = trap_get(sh, SIGCHLD);
+        sh->chld_pending--;
+        if (text && *text)
+            run_text(sh, SIGCHLD, text, 1);
+    }
     while (sh->flow == FLOW_NONE && (sig = proc_take_signal(sh->p)) > 0) {
         const char *text = trap_get(sh, sig);
         if (text && *text) {

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/num.h"
 #include "shell/array_int.h"
+#include "shell/builtin/target_int.h"
 #include "shell/shell_int.h"
 #include "shell/uchar_int.h"
 #include "shell/var_special_int.h"
@@ -15,8 +16,8 @@
 
 /* What makes an assignment more than storing text. */
 #define VAR_SLOW                                                                                                       \
-    (VAR_READONLY | VAR_INTEGER | VAR_LOWER | VAR_UPPER | VAR_CAPCASE | VAR_ARRAY | VAR_ASSOC | VAR_NAMEREF | VAR_DYN | \
-     VAR_NOASSIGN)
+    (VAR_READONLY | VAR_INTEGER | VAR_LOWER | VAR_UPPER | VAR_CAPCASE | VAR_ARRAY | VAR_ASSOC | VAR_NAMEREF |          \
+     VAR_DYN | VAR_NOASSIGN)
 
 /* ---- symbols ---- */
 
@@ -263,6 +264,16 @@ static struct var *hidden_binding(const struct shell *sh, const struct sym *s)
     return NULL;
 }
 
+/* Whether a frame keeps a binding (or its absence) for @s. */
+static bool is_hiding(const struct shell *sh, const struct sym *s)
+{
+    for (const struct frame *f = sh->frame; f; f = f->prev)
+        for (uint32_t i = 0; i < f->n_saved; i++)
+            if (f->saved[i].s == s)
+                return true;
+    return false;
+}
+
 struct sym *var_resolve(struct shell *sh, struct sym *s, struct str *ret_sub)
 {
     struct sym *start = s;
@@ -336,11 +347,8 @@ static bool nameref_elem(struct shell *sh, struct sym *s, struct str sub, struct
 {
     struct var *v = var_find_raw(sh, s);
     int64_t index = 0;
-    if (!v)
-        return false;
-    if (!(v->flags & VAR_ASSOC) && arith_eval_text(sh, sub, &index) < 0)
-        return false;
-    return var_elem(sh, v, sub, index, ret);
+    struct str key;
+    return v && target_subscript(sh, v, sub, &key, &index) == 0 && var_elem(sh, v, key, index, ret);
 }
 
 bool var_text(struct shell *sh, struct sym *s, struct str *ret)
@@ -487,7 +495,8 @@ static int set_nameref(struct shell *sh, struct sym *s, struct var *v, struct st
     return var__store(v, val);
 }
 
-/* Where an assignment to the nameref @s (bound to @v) goes: 1 and *ret_s, *ret_sub; 0 when it gives the nameref its target. */
+/* Where an assignment to the nameref @s (bound to @v) goes: 1 and *ret_s, *ret_sub; 0 when it gives the nameref its
+ * target. */
 static int assign_target(struct shell *sh, struct sym *s, struct var *v, struct sym **ret_s, struct str *ret_sub)
 {
     if (!(v->flags & VAR_SET))
@@ -506,16 +515,19 @@ static int assign_target(struct shell *sh, struct sym *s, struct var *v, struct 
 
 static int set_sub(struct shell *sh, struct sym *s, struct str sub, struct str val, bool append)
 {
-    struct var *v = raw(sh, s);
     int64_t index = 0;
-    if (!(v && (v->flags & VAR_ASSOC)) && arith_eval_text(sh, sub, &index) < 0)
-        return -EINVAL;
-    return var_set_elem(sh, s, sub, index, val, append);
+    struct str key;
+    int r = target_subscript(sh, raw(sh, s), sub, &key, &index);
+    return r < 0 ? r : var_set_elem(sh, s, key, index, val, append);
 }
 
 /* The binding a nameref to its own name hides is what is assigned: `local -n x=x`. */
 static int set_hidden(struct shell *sh, struct sym *s, struct str val, bool append)
 {
+    const struct var *v = hidden_binding(sh, s);
+    sh_error(sh, "warning: %s: circular name reference", s->name.p);
+    if (!is_hiding(sh, s) || (v && (v->flags & VAR_NAMEREF)))
+        return -EINVAL;
     struct var *token = var_global_begin(sh, s);
     int r = append ? var_append(sh, s, val) : var_set(sh, s, val);
     var_global_end(sh, s, token);
@@ -560,7 +572,8 @@ static int set_slow(struct shell *sh, struct sym *s, struct str val, bool append
         return -ENOMEM;
     if (append && (v->flags & VAR_SET)) {
         if (v->flags & VAR_INTEGER) {
-            val = str_c(arena_printf(&sh->scratch, "(%.*s)+(%.*s)", (int)v->n, v->p, (int)val.n, val.p));
+            val = str_c(arena_printf(&sh->scratch, "(%.*s)+(%.*s)", v->n ? (int)v->n : 1, v->n ? v->p : "0", (int)val.n,
+                                     val.p));
         } else {
             char *p = arena_try(&sh->scratch, v->n + val.n + 1);
             if (!p)
@@ -674,17 +687,27 @@ int var_attr(struct shell *sh, struct sym *s, uint32_t set, uint32_t clear)
 
 int var_make_array(struct shell *sh, struct sym *s, uint32_t flag, bool keep)
 {
-    struct var *v = own_raw(sh, s);
+    struct var *v = raw(sh, s);
+    if (v && (v->flags & VAR_NAMEREF) && !(s = var_resolve(sh, s, NULL)))
+        return -EINVAL;
+    v = own_raw(sh, s);
     if (!v)
         return -ENOMEM;
+    if (v->flags & VAR_NAMEREF) {
+        /* It names nothing yet, and an array cannot be a name. */
+        sh_error(sh, "warning: %s: removing nameref attribute", s->name.p);
+        v->flags &= ~(uint32_t)VAR_NAMEREF;
+    }
     if (v->flags & VAR_READONLY)
         return var__readonly(sh, s);
     if (v->flags & VAR_NOASSIGN)
         return 0;
     uint32_t other = flag == VAR_ARRAY ? VAR_ASSOC : VAR_ARRAY;
     if (v->flags & other) {
-        sh_error(sh, flag == VAR_ARRAY ? "%s: cannot convert associative to indexed array"
-                                       : "%s: cannot convert indexed to associative array", s->name.p);
+        sh_error(sh,
+                 flag == VAR_ARRAY ? "%s: cannot convert associative to indexed array"
+                                   : "%s: cannot convert indexed to associative array",
+                 s->name.p);
         return -EINVAL;
     }
     if ((v->flags & flag) && keep)
@@ -750,7 +773,8 @@ int var_set_elem(struct shell *sh, struct sym *s, struct str key, int64_t index,
     }
     struct str old;
     if (append && (v->flags & VAR_INTEGER) && var_elem(sh, v, key, index, &old)) {
-        val = str_c(arena_printf(&sh->scratch, "(%.*s)+(%.*s)", (int)old.n, old.p, (int)val.n, val.p));
+        val = str_c(arena_printf(&sh->scratch, "(%.*s)+(%.*s)", old.n ? (int)old.n : 1, old.n ? old.p : "0", (int)val.n,
+                                 val.p));
         append = false;
     }
     r = var__transform(sh, v, val, &val);

@@ -125,8 +125,8 @@ static void print_flags(struct var *v, struct buf *out)
     static const struct {
         uint32_t flag;
         char c;
-    } letters[] = {{VAR_ARRAY, 'a'}, {VAR_ASSOC, 'A'}, {VAR_INTEGER, 'i'}, {VAR_NAMEREF, 'n'}, {VAR_READONLY, 'r'},
-                   {VAR_TRACE, 't'}, {VAR_EXPORT, 'x'}, {VAR_CAPCASE, 'c'}, {VAR_LOWER, 'l'}, {VAR_UPPER, 'u'}};
+    } letters[] = {{VAR_ARRAY, 'a'}, {VAR_ASSOC, 'A'},  {VAR_INTEGER, 'i'}, {VAR_NAMEREF, 'n'}, {VAR_READONLY, 'r'},
+                   {VAR_TRACE, 't'}, {VAR_EXPORT, 'x'}, {VAR_CAPCASE, 'c'}, {VAR_LOWER, 'l'},   {VAR_UPPER, 'u'}};
     size_t before = out->n;
     for (size_t i = 0; i < sizeof letters / sizeof letters[0]; i++)
         if (v->flags & letters[i].flag)

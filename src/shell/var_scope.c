@@ -197,6 +197,8 @@ int var_local(struct shell *sh, struct sym *s, bool inherit)
         v = var__copy(old);
     if (!v)
         v = var__new();
+    if (old)
+        v->flags |= old->flags & VAR_EXPORT; /* what was exported stays so under the same name */
     if (inherit)
         v->flags &= ~(uint32_t)VAR_NAMEREF;
     v->flags &= ~(uint32_t)(VAR_TEMP | VAR_READONLY);

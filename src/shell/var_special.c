@@ -10,8 +10,8 @@
 #include "shell/options_int.h"
 
 /*
- * A dynamic variable's binding in the table holds attributes only (VAR_DYN); its value is made in sh->dyn, which belongs to one shell, so
- * that reading $RANDOM in a subshell does not make it copy the table.
+ * A dynamic variable's binding in the table holds attributes only (VAR_DYN); its value is made in sh->dyn, which
+ * belongs to one shell, so that reading $RANDOM in a subshell does not make it copy the table.
  */
 
 struct special_def {
@@ -87,8 +87,8 @@ void var__special_done(struct shell *sh)
 
 /* ---- numbers ---- */
 
-/* The "minimal standard" generator of Park and Miller by Schrage's method, and the fold to 15 bits that bash 5.1 and later use: the same seed gives the
- * same numbers. */
+/* The "minimal standard" generator of Park and Miller by Schrage's method, and the fold to 15 bits that bash 5.1 and
+ * later use: the same seed gives the same numbers. */
 static uint32_t next_random(struct shell *sh)
 {
     uint32_t r;

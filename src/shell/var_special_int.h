@@ -54,10 +54,12 @@ void var__special_symbols(struct shell *sh);
 void var__special_bind(struct shell *sh);
 /* The value of a dynamic variable as it is now; borrowed until the next call for it. */
 struct var *var__special_read(struct shell *sh, struct sym *s, struct var *bound);
-/* An assignment to a dynamic variable (@bound): 1 when it is done or ignored, 0 when the ordinary way applies, or an error. */
+/* An assignment to a dynamic variable (@bound): 1 when it is done or ignored, 0 when the ordinary way applies, or an
+ * error. */
 int var__special_write(struct shell *sh, struct sym *s, struct var *bound, struct str val);
 /* As var__special_write(), of one element. */
-int var__special_write_elem(struct shell *sh, struct sym *s, struct str key, int64_t index, struct str val, bool append);
+int var__special_write_elem(struct shell *sh, struct sym *s, struct str key, int64_t index, struct str val,
+                            bool append);
 /* As var__special_write(), removing an element. */
 int var__special_unset_elem(struct shell *sh, struct sym *s, struct str key, int64_t index);
 /* The binding of a special symbol was assigned, unset or put back. */
@@ -77,7 +79,8 @@ void var__unref(struct var *v);
 struct var *var__copy(const struct var *v);
 /* The table, made this shell's own and wide enough for @id; NULL when memory is short. */
 struct vartab *var__table(struct shell *sh, uint32_t id);
-/* Puts @v (taken; NULL: nothing) in place of the binding of @s and returns the one before (the caller's). -ENOMEM leaves all as it was. */
+/* Puts @v (taken; NULL: nothing) in place of the binding of @s and returns the one before (the caller's). -ENOMEM
+ * leaves all as it was. */
 int var__swap(struct shell *sh, struct sym *s, struct var *v, struct var **ret_old);
 /* Stores text without looking at attributes. */
 int var__store(struct var *v, struct str val);

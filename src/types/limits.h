@@ -21,7 +21,7 @@
 #define LIMIT_FILE (UINT64_C(1) << 40) /* bytes of one file: EFBIG */
 #define LIMIT_MOUNTS 64
 #define LIMIT_GROUPS 32
-#define LIMIT_WORKER_FDS 4096        /* host descriptors of a worker: mounts and the host files open through them */
+#define LIMIT_WORKER_FDS 4096 /* host descriptors of a worker: mounts and the host files open through them */
 #define LIMIT_KEEP_FDS (LIMIT_MOUNTS + 8) /* descriptors a worker is born with */
 
 /* Processes and descriptors. */

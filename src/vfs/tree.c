@@ -84,6 +84,11 @@ void vfs_set_quota(struct vfs *v, const struct vfs_quota *quota)
     v->quota = *quota;
 }
 
+void vfs_get_quota(const struct vfs *v, struct vfs_quota *ret)
+{
+    *ret = v->quota;
+}
+
 void vfs_usage(const struct vfs *v, struct vfs_quota *ret_used)
 {
     *ret_used = v->used;

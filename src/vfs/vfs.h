@@ -104,6 +104,9 @@ void vfs_free(struct vfs *v);
 /* Replaces the quota; a tree already over it keeps what it has and cannot grow. */
 void vfs_set_quota(struct vfs *v, const struct vfs_quota *quota);
 
+/* The quota that holds now. */
+void vfs_get_quota(const struct vfs *v, struct vfs_quota *ret);
+
 /* What is in use, counted as the quota counts. */
 void vfs_usage(const struct vfs *v, struct vfs_quota *ret_used);
 

@@ -82,9 +82,9 @@ static int fill(json_t *o, const struct wire_result *r, const struct json_run *r
     bad |= json_object_set_new(o, "status", json_string(began ? outcome_kind_name(r->outcome.kind) : "error"));
     bad |= json_object_set_new(o, "exit_code", exited ? number(r->outcome.code) : json_null());
     bad |= json_object_set_new(o, "signal", killed && r->outcome.signal ? number(r->outcome.signal) : json_null());
-    bad |= json_object_set_new(o, "reason", began && r->outcome.reason != REASON_NONE
-                                                ? json_string(outcome_reason_name(r->outcome.reason))
-                                                : json_null());
+    bad |= json_object_set_new(
+        o, "reason",
+        began && r->outcome.reason != REASON_NONE ? json_string(outcome_reason_name(r->outcome.reason)) : json_null());
     if (!began) {
         json_t *e = json_pack("{s:s,s:s}", "code", api_code_name(errtab_api(r->error)), "errno", errtab_name(r->error));
         bad |= json_object_set_new(o, "error", e);

@@ -15,7 +15,7 @@ struct wire_result;
 struct json_change {
     const char *kind; /* "added", "removed", "modified", "meta" */
     struct str path;
-    struct str diff;  /* may be empty */
+    struct str diff; /* may be empty */
 };
 
 /* What `run --json` adds to a result. */
@@ -23,13 +23,13 @@ struct json_run {
     const struct json_change *changes; /* with --diff */
     size_t n_changes;
     bool has_changes;
-    bool has_output;      /* the streams were captured */
-    struct str out, errs; /* what was kept of them */
+    bool has_output;               /* the streams were captured */
+    struct str out, errs;          /* what was kept of them */
     uint64_t out_total, err_total; /* what was printed */
 };
 
-/* Appends one object on one line (no newline): status, exit_code, signal, reason, error, tier, root, usage, and the streams if captured.
- * 0 or -ENOMEM. */
+/* Appends one object on one line (no newline): status, exit_code, signal, reason, error, tier, root, usage, and the
+ * streams if captured. 0 or -ENOMEM. */
 int json_result(struct buf *out, const struct wire_result *r, const struct json_run *run);
 
 /* One check of `doctor --json`. */

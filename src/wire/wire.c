@@ -228,7 +228,8 @@ void wire_put_result(struct buf *out, const struct wire_result *m)
     put_u8(out, m->outcome.signal);
     put_u8(out, m->outcome.core);
     put_u8(out, (uint8_t)m->outcome.reason);
-    const uint64_t v[] = {m->cpu_us, m->wall_us, m->output_bytes, m->memory_peak, m->processes, m->files_bytes, m->inodes};
+    const uint64_t v[] = {m->cpu_us,    m->wall_us,     m->output_bytes, m->memory_peak,
+                          m->processes, m->files_bytes, m->inodes};
     for (size_t i = 0; i < sizeof(v) / sizeof(v[0]); i++)
         put_u64(out, v[i]);
     buf_add(out, m->root, sizeof(m->root));

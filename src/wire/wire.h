@@ -4,9 +4,9 @@
 /*
  * wire - the messages between a worker and whoever drives it (the command line today, the scheduler later).
  *
- * Model. The two ends share a SOCK_SEQPACKET socket. A message is a type and a body; on the socket it is cut into frames of
- * at most LIMIT_MSG bytes, each with an 8-byte header (u32 type, u32 flags), and WIRE_MORE set in all frames but the last. This module
- * turns structs into bodies and bodies into structs; it does no I/O (worker/chan.h does).
+ * Model. The two ends share a SOCK_SEQPACKET socket. A message is a type and a body; on the socket it is cut into
+ * frames of at most LIMIT_MSG bytes, each with an 8-byte header (u32 type, u32 flags), and WIRE_MORE set in all frames
+ * but the last. This module turns structs into bodies and bodies into structs; it does no I/O (worker/chan.h does).
  *
  *   driver                                worker
  *     │ ◄─────────── READY (what confines it)
@@ -20,8 +20,8 @@
  *     │ DIFF ─► CHANGE … REPLY
  *
  * Invariants:
- *   1. Decoding accepts exactly what encoding gives: every field is read, nothing may be left over, enums and counts are checked. A
- *      message that does not decode is -EBADMSG and the peer is not to be believed any more.
+ *   1. Decoding accepts exactly what encoding gives: every field is read, nothing may be left over, enums and counts
+ * are checked. A message that does not decode is -EBADMSG and the peer is not to be believed any more.
  *   2. A decoded struct borrows its strings from the body; lists lie in the arena given.
  *   3. Numbers are little-endian; a str is a u32 length and its bytes.
  *
@@ -79,26 +79,33 @@ struct wire_mount {
 };
 
 struct wire_create {
-    struct str user;          /* name or number; empty: "user" */
-    struct str cwd;           /* empty: the user's home */
+    struct str user; /* name or number; empty: "user" */
+    struct str cwd;  /* empty: the user's home */
     struct limits limits;
     uint32_t host_uid, host_gid; /* of the invoking user */
-    struct wire_mount *mounts; /* in the order of the descriptors the worker was given */
+    struct wire_mount *mounts;   /* in the order of the descriptors the worker was given */
     uint32_t n_mounts;
 };
 
-enum wire_exec_kind { WIRE_EXEC_TEXT, WIRE_EXEC_SCRIPT, WIRE_EXEC_ARGV, WIRE_EXEC_STDIN, WIRE_EXEC_SERVE, WIRE_EXEC_KINDS };
+enum wire_exec_kind {
+    WIRE_EXEC_TEXT,
+    WIRE_EXEC_SCRIPT,
+    WIRE_EXEC_ARGV,
+    WIRE_EXEC_STDIN,
+    WIRE_EXEC_SERVE,
+    WIRE_EXEC_KINDS
+};
 
 struct wire_exec {
     enum wire_exec_kind kind;
-    struct str text;        /* script, or -c's text */
-    struct wire_list argv;  /* TEXT, SCRIPT: $0 and arguments; ARGV: the command */
-    struct wire_list env;   /* K=V over the session's */
-    bool stdin_open;        /* else standard input is at its end */
-    uint8_t tty;            /* bit n: descriptor n is the client's terminal */
+    struct str text;       /* script, or -c's text */
+    struct wire_list argv; /* TEXT, SCRIPT: $0 and arguments; ARGV: the command */
+    struct wire_list env;  /* K=V over the session's */
+    bool stdin_open;       /* else standard input is at its end */
+    uint8_t tty;           /* bit n: descriptor n is the client's terminal */
     uint16_t rows, cols;
-    bool posix;             /* started as sh */
-    bool want_root;         /* the result carries the root hash (costs reading what changed) */
+    bool posix;     /* started as sh */
+    bool want_root; /* the result carries the root hash (costs reading what changed) */
 };
 
 struct wire_output {
@@ -112,9 +119,9 @@ struct wire_result {
     uint8_t root[32]; /* see session_root() */
     int32_t error;    /* 0, or negative errno: it never began */
     struct str message;
-    struct str prompt;  /* SERVE: the next prompt */
+    struct str prompt; /* SERVE: the next prompt */
     struct str prompt2;
-    bool exited;        /* SERVE: the shell has ended */
+    bool exited; /* SERVE: the shell has ended */
 };
 
 enum wire_query_kind { WIRE_QUERY_SYNTAX, WIRE_QUERY_COMPLETE, WIRE_QUERY_KINDS };
@@ -130,13 +137,13 @@ struct wire_answer {
 };
 
 enum wire_fs_op {
-    WIRE_FS_PUT,     /* a file's bytes at offset (0: made or emptied first); parents are made */
+    WIRE_FS_PUT, /* a file's bytes at offset (0: made or emptied first); parents are made */
     WIRE_FS_MKDIR,
     WIRE_FS_SYMLINK, /* data: target */
     WIRE_FS_STAT,
-    WIRE_FS_READ,    /* length bytes at offset; side */
+    WIRE_FS_READ, /* length bytes at offset; side */
     WIRE_FS_READLINK,
-    WIRE_FS_LIST,    /* names after `data`, as many as fit, each followed by a NUL */
+    WIRE_FS_LIST, /* names after `data`, as many as fit, each followed by a NUL */
     WIRE_FS_OPS,
 };
 

@@ -16,11 +16,11 @@
 #define CHAN_FRAME (WIRE_HEADER + LIMIT_MSG_DATA + 1024u)
 
 struct chan {
-    int fd;             /* owned */
-    struct buf body;    /* the message being put together, or the last one given out */
-    struct buf out;     /* scratch for encoding */
-    uint32_t type;      /* of the message being put together; 0 none */
-    char *frame;        /* CHAN_FRAME bytes */
+    int fd;          /* owned */
+    struct buf body; /* the message being put together, or the last one given out */
+    struct buf out;  /* scratch for encoding */
+    uint32_t type;   /* of the message being put together; 0 none */
+    char *frame;     /* CHAN_FRAME bytes */
 };
 
 /* Takes @fd. */
@@ -28,8 +28,8 @@ void chan_init(struct chan *c, int fd);
 /* Closes. Accepts a zeroed struct. */
 void chan_done(struct chan *c);
 
-/* The next message: 1 and its type and body (borrowed until the next call), 0 when none is there and @wait is false, -EPIPE when the peer
- * is gone, -EBADMSG, -EINTR (only with @wait). */
+/* The next message: 1 and its type and body (borrowed until the next call), 0 when none is there and @wait is false,
+ * -EPIPE when the peer is gone, -EBADMSG, -EINTR (only with @wait). */
 int chan_recv(struct chan *c, bool wait, uint32_t *ret_type, struct str *ret_body);
 
 /* Sends, waiting while the socket is full: 0, -EPIPE, -EINTR is not given. */

@@ -31,15 +31,18 @@ static const struct {
 } parts[CONFINE_PARTS] = {
     [CONFINE_NO_NEW_PRIVS] = {"no_new_privs", true, "needs Linux 3.5"},
     [CONFINE_SECCOMP] = {"seccomp", true, "needs a kernel with CONFIG_SECCOMP_FILTER"},
-    [CONFINE_LANDLOCK] = {"landlock", true, "needs Linux 5.13 with landlock among the security modules (lsm=landlock,…)"},
-    [CONFINE_EMPTY_ROOT] = {"empty_root", true, "needs user namespaces (sysctl user.max_user_namespaces) or root, and Linux 5.2"},
+    [CONFINE_LANDLOCK] = {"landlock", true,
+                          "needs Linux 5.13 with landlock among the security modules (lsm=landlock,…)"},
+    [CONFINE_EMPTY_ROOT] = {"empty_root", true,
+                            "needs user namespaces (sysctl user.max_user_namespaces) or root, and Linux 5.2"},
     [CONFINE_USER_NS] = {"user_ns", false, "sysctl user.max_user_namespaces=10000; not used when started by root"},
     [CONFINE_MOUNT_NS] = {"mount_ns", true, "needs user namespaces or root"},
     [CONFINE_PID_NS] = {"pid_ns", true, "needs user namespaces or root"},
     [CONFINE_NET_NS] = {"net_ns", true, "needs user namespaces or root; seccomp refuses sockets all the same"},
     [CONFINE_IPC_NS] = {"ipc_ns", false, "needs user namespaces or root"},
     [CONFINE_UTS_NS] = {"uts_ns", false, "needs user namespaces or root"},
-    [CONFINE_CAPS] = {"no_capabilities", true, "dropping capabilities was refused: look at the container's security profile"},
+    [CONFINE_CAPS] = {"no_capabilities", true,
+                      "dropping capabilities was refused: look at the container's security profile"},
     [CONFINE_RLIMITS] = {"rlimits", true, "setting limits was refused: look at the hard limits (ulimit -aH)"},
 };
 
@@ -74,7 +77,8 @@ static void applied(struct confine_report *r, enum confine_part p, int error)
         r->applied |= UINT64_C(1) << p;
 }
 
-/* fork(2) with namespaces: the raw call, because glibc's fork() takes no flags. The process has one thread, so no lock can be held. */
+/* fork(2) with namespaces: the raw call, because glibc's fork() takes no flags. The process has one thread, so no lock
+ * can be held. */
 static pid_t raw_clone(unsigned long flags)
 {
     return (pid_t)syscall(SYS_clone, flags | SIGCHLD, NULL, NULL, NULL, NULL);
@@ -83,8 +87,9 @@ static pid_t raw_clone(unsigned long flags)
 pid_t confine_clone(struct confine_report *report)
 {
     /* Root keeps its own user namespace: a new one would take away its right to read what it mounts. */
-    unsigned long want = geteuid() == 0 ? CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS
-                                        : CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS;
+    unsigned long want = geteuid() == 0
+                             ? CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS
+                             : CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS;
     *report = (struct confine_report){0};
     int error = 0;
     pid_t pid = raw_clone(want);
@@ -251,11 +256,15 @@ int confine_self(const struct confine_config *cfg, struct confine_report *report
     applied(report, CONFINE_LANDLOCK, enter_landlock(cfg));
     applied(report, CONFINE_CAPS, drop_capabilities(host_root && cfg->n_mounts > 0));
     if (report->error[CONFINE_NO_NEW_PRIVS])
-        return err_set(err, report->error[CONFINE_NO_NEW_PRIVS], "no_new_privs cannot be set; a worker does not run without it");
+        return err_set(err, report->error[CONFINE_NO_NEW_PRIVS],
+                       "no_new_privs cannot be set; a worker does not run without it");
     if (report->error[CONFINE_LANDLOCK] && report->error[CONFINE_EMPTY_ROOT])
-        return err_set(err, -EPERM, "neither Landlock nor an empty root directory can be had; a worker does not run without one of them");
+        return err_set(
+            err, -EPERM,
+            "neither Landlock nor an empty root directory can be had; a worker does not run without one of them");
     applied(report, CONFINE_SECCOMP, enter_seccomp());
     if (report->error[CONFINE_SECCOMP])
-        return err_set(err, report->error[CONFINE_SECCOMP], "the seccomp filter cannot be set; a worker does not run without it");
+        return err_set(err, report->error[CONFINE_SECCOMP],
+                       "the seccomp filter cannot be set; a worker does not run without it");
     return 0;
 }

@@ -4,17 +4,19 @@
 /*
  * confine - how a worker gives up every right it does not need, before the first byte of a guest.
  *
- * Two halves: confine_clone() makes the process in namespaces of its own, and confine_self() is called in it, once, when only
- * its socket and the mounts' descriptors are open. What each part holds, and what happens without it, is docs/security-model.md.
+ * Two halves: confine_clone() makes the process in namespaces of its own, and confine_self() is called in it, once,
+ * when only its socket and the mounts' descriptors are open. What each part holds, and what happens without it, is
+ * docs/security-model.md.
  *
  *   part          holds                                                          when the kernel lacks it
- *   no_new_privs  no privilege by exec                                           refused: a worker does not start without it
- *   seccomp       only the calls a worker makes (seccomp_gen.c), no exec, socket, fork, ptrace, executable memory   refused
- *   landlock      no path but beneath the mounts, read only; no TCP              warned; the empty root still holds
- *   empty root    "/" is an empty read-only tmpfs: no host path exists           warned; Landlock still holds
- *   user ns, pid ns, net ns, ipc ns, uts ns, mount ns                            warned (net: seccomp refuses socket() anyway)
- *   caps          no capabilities (started by root, with mounts: CAP_DAC_READ_SEARCH stays, so that root's mounts can be read)
- *   rlimits       descriptors, no core, no file writes, no new processes, a memory ceiling above the session's own limit
+ *   no_new_privs  no privilege by exec                                           refused: a worker does not start
+ * without it seccomp       only the calls a worker makes (seccomp_gen.c), no exec, socket, fork, ptrace, executable
+ * memory   refused landlock      no path but beneath the mounts, read only; no TCP              warned; the empty root
+ * still holds empty root    "/" is an empty read-only tmpfs: no host path exists           warned; Landlock still holds
+ *   user ns, pid ns, net ns, ipc ns, uts ns, mount ns                            warned (net: seccomp refuses socket()
+ * anyway) caps          no capabilities (started by root, with mounts: CAP_DAC_READ_SEARCH stays, so that root's mounts
+ * can be read) rlimits       descriptors, no core, no file writes, no new processes, a memory ceiling above the
+ * session's own limit
  *
  * If both Landlock and the empty root are missing, the host's files would be in reach of a broken worker: refused.
  *
@@ -44,8 +46,8 @@ enum confine_part {
 };
 
 struct confine_report {
-    uint64_t applied;          /* bit n: part n */
-    int error[CONFINE_PARTS];  /* negative errno of what was not applied, else 0 */
+    uint64_t applied;         /* bit n: part n */
+    int error[CONFINE_PARTS]; /* negative errno of what was not applied, else 0 */
 };
 
 struct confine_config {
@@ -58,7 +60,8 @@ struct confine_config {
 /* As fork(2), in new namespaces, as many as the kernel allows (*report tells, in the child only). */
 pid_t confine_clone(struct confine_report *report);
 
-/* Gives up everything. 0, or a negative errno and @err when a part without which no worker may run is missing; the process must then end. */
+/* Gives up everything. 0, or a negative errno and @err when a part without which no worker may run is missing; the
+ * process must then end. */
 int confine_self(const struct confine_config *cfg, struct confine_report *report, struct err *err);
 
 /* "landlock" and so on. */

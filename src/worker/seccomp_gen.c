@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * A build tool: writes the worker's seccomp program, compiled by libseccomp, as a C header on standard output. The worker then needs neither the
- * library nor the time to compile it at each start.
+ * A build tool: writes the worker's seccomp program, compiled by libseccomp, as a C header on standard output. The
+ * worker then needs neither the library nor the time to compile it at each start.
  *
  * Default: EPERM. Calls that no worker ever makes and that an intruder would try first end the process.
  */
@@ -19,20 +19,56 @@
 #define CALL(x) SCMP_SYS(x)
 
 static const int allowed[] = {
-    CALL(read), CALL(write), CALL(close), CALL(recvfrom), CALL(recvmsg), CALL(sendmsg), CALL(poll), CALL(ppoll),
-    CALL(munmap), CALL(mremap), CALL(madvise), CALL(brk), CALL(futex), CALL(restart_syscall),
-    CALL(clock_gettime), CALL(clock_nanosleep), CALL(gettimeofday), CALL(getrandom), CALL(getpid), CALL(gettid), CALL(getcpu),
-    CALL(openat2), CALL(statx), CALL(fstat), CALL(newfstatat), CALL(getdents64), CALL(pread64), CALL(preadv), CALL(lseek),
-    CALL(readlinkat), CALL(rt_sigreturn), CALL(rt_sigprocmask), CALL(rt_sigaction), CALL(sigaltstack), CALL(sched_yield),
-    CALL(exit), CALL(exit_group), CALL(set_robust_list), CALL(rseq),
+    CALL(read),         CALL(write),           CALL(close),         CALL(recvfrom),
+    CALL(recvmsg),      CALL(sendmsg),         CALL(poll),          CALL(ppoll),
+    CALL(munmap),       CALL(mremap),          CALL(madvise),       CALL(brk),
+    CALL(futex),        CALL(restart_syscall), CALL(clock_gettime), CALL(clock_nanosleep),
+    CALL(gettimeofday), CALL(getrandom),       CALL(getpid),        CALL(gettid),
+    CALL(getcpu),       CALL(openat2),         CALL(statx),         CALL(fstat),
+    CALL(newfstatat),   CALL(getdents64),      CALL(pread64),       CALL(preadv),
+    CALL(lseek),        CALL(readlinkat),      CALL(rt_sigreturn),  CALL(rt_sigprocmask),
+    CALL(rt_sigaction), CALL(sigaltstack),     CALL(sched_yield),   CALL(exit),
+    CALL(exit_group),   CALL(set_robust_list), CALL(rseq),
 };
 
 static const int deadly[] = {
-    CALL(execve), CALL(execveat), CALL(fork), CALL(vfork), CALL(clone), CALL(clone3), CALL(ptrace), CALL(socket), CALL(socketpair),
-    CALL(connect), CALL(bind), CALL(mount), CALL(umount2), CALL(pivot_root), CALL(chroot), CALL(unshare), CALL(setns), CALL(bpf),
-    CALL(perf_event_open), CALL(process_vm_readv), CALL(process_vm_writev), CALL(kexec_load), CALL(init_module), CALL(finit_module),
-    CALL(userfaultfd), CALL(keyctl), CALL(add_key), CALL(request_key), CALL(io_uring_setup), CALL(open_by_handle_at),
-    CALL(memfd_create), CALL(seccomp), CALL(setuid), CALL(setgid), CALL(setresuid), CALL(setresgid), CALL(capset),
+    CALL(execve),
+    CALL(execveat),
+    CALL(fork),
+    CALL(vfork),
+    CALL(clone),
+    CALL(clone3),
+    CALL(ptrace),
+    CALL(socket),
+    CALL(socketpair),
+    CALL(connect),
+    CALL(bind),
+    CALL(mount),
+    CALL(umount2),
+    CALL(pivot_root),
+    CALL(chroot),
+    CALL(unshare),
+    CALL(setns),
+    CALL(bpf),
+    CALL(perf_event_open),
+    CALL(process_vm_readv),
+    CALL(process_vm_writev),
+    CALL(kexec_load),
+    CALL(init_module),
+    CALL(finit_module),
+    CALL(userfaultfd),
+    CALL(keyctl),
+    CALL(add_key),
+    CALL(request_key),
+    CALL(io_uring_setup),
+    CALL(open_by_handle_at),
+    CALL(memfd_create),
+    CALL(seccomp),
+    CALL(setuid),
+    CALL(setgid),
+    CALL(setresuid),
+    CALL(setresgid),
+    CALL(capset),
 };
 
 static int check(int r, const char *what)
@@ -52,8 +88,10 @@ static void add_rules(scmp_filter_ctx ctx)
         check(seccomp_rule_add(ctx, SCMP_ACT_KILL_PROCESS, deadly[i], 0), "kill");
     /* Memory, but never executable memory. */
     check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, CALL(mmap), 1, SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)), "mmap");
-    check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, CALL(mprotect), 1, SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)), "mprotect");
-    /* abort() and assertions: a signal to itself. The number of the process is not known here; its namespace has no other. */
+    check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, CALL(mprotect), 1, SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)),
+          "mprotect");
+    /* abort() and assertions: a signal to itself. The number of the process is not known here; its namespace has no
+     * other. */
     check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, CALL(tgkill), 1, SCMP_A2(SCMP_CMP_EQ, 6)), "tgkill");
     check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, CALL(fcntl), 1, SCMP_A1(SCMP_CMP_EQ, F_GETFL)), "fcntl");
 }

@@ -87,7 +87,8 @@ int worker_end(struct worker *w)
     if (w->pid <= 0)
         return -1;
     chan_done(&w->chan);
-    /* It has nothing left to say, and holds nothing that outlives it. A build that looks for leaks lets it leave by itself. */
+    /* It has nothing left to say, and holds nothing that outlives it. A build that looks for leaks lets it leave by
+     * itself. */
     if (!MEM_LEAK_CHECK)
         (void)kill(w->pid, SIGKILL);
     int status = -1;

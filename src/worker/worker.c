@@ -19,15 +19,15 @@ struct serving {
     struct session_host host;
     const int *mount_fds;
     uint32_t n_mounts;
-    char *pending;       /* output not sent yet: LIMIT_MSG_DATA bytes */
+    char *pending; /* output not sent yet: LIMIT_MSG_DATA bytes */
     size_t n_pending;
-    int stream;          /* which stream it is of */
-    bool blocked;        /* the socket was full */
-    bool refused;        /* a process was told to wait with its output: it must hear when there is room */
-    bool wanted, asked;  /* a process waits for input; WANT was sent */
-    int64_t flushed;     /* when output was last sent */
+    int stream;         /* which stream it is of */
+    bool blocked;       /* the socket was full */
+    bool refused;       /* a process was told to wait with its output: it must hear when there is room */
+    bool wanted, asked; /* a process waits for input; WANT was sent */
+    int64_t flushed;    /* when output was last sent */
     bool running;
-    int fatal;           /* negative errno: leave */
+    int fatal; /* negative errno: leave */
 };
 
 #define FLUSH_EVERY (5 * CLOCK_MS)
@@ -121,8 +121,13 @@ static void on_create(struct serving *w, struct str body)
     for (uint32_t i = 0; i < m.n_mounts; i++)
         mounts[i] = (struct session_mount){m.mounts[i].guest, m.mounts[i].flags, w->mount_fds[i]};
     const struct session_config cfg = {
-        .user = m.user, .cwd = m.cwd, .limits = m.limits, .host_uid = m.host_uid, .host_gid = m.host_gid,
-        .mounts = mounts, .n_mounts = m.n_mounts,
+        .user = m.user,
+        .cwd = m.cwd,
+        .limits = m.limits,
+        .host_uid = m.host_uid,
+        .host_gid = m.host_gid,
+        .mounts = mounts,
+        .n_mounts = m.n_mounts,
     };
     struct err err = {0};
     int r = session_new(w->tmpl, &cfg, &w->host, &w->session, &err);
@@ -248,17 +253,35 @@ static void on_message(struct serving *w, enum wire_type type, struct str body)
         return;
     }
     switch (type) {
-    case WIRE_CREATE: on_create(w, body); break;
-    case WIRE_EXEC: on_exec(w, body); break;
-    case WIRE_STDIN: on_input(w, body); break;
-    case WIRE_STDIN_EOF: session_input_end(w->session); break;
+    case WIRE_CREATE:
+        on_create(w, body);
+        break;
+    case WIRE_EXEC:
+        on_exec(w, body);
+        break;
+    case WIRE_STDIN:
+        on_input(w, body);
+        break;
+    case WIRE_STDIN_EOF:
+        session_input_end(w->session);
+        break;
     case WIRE_SIGNAL:
     case WIRE_RESIZE:
-    case WIRE_CLOSE: on_number(w, type, body); break;
-    case WIRE_LINE: on_line(w, body); break;
-    case WIRE_QUERY: on_query(w, body); break;
-    case WIRE_FS: on_fs(w, body); break;
-    case WIRE_DIFF: on_diff(w, body); break;
+    case WIRE_CLOSE:
+        on_number(w, type, body);
+        break;
+    case WIRE_LINE:
+        on_line(w, body);
+        break;
+    case WIRE_QUERY:
+        on_query(w, body);
+        break;
+    case WIRE_FS:
+        on_fs(w, body);
+        break;
+    case WIRE_DIFF:
+        on_diff(w, body);
+        break;
     case WIRE_READY:
     case WIRE_REPLY:
     case WIRE_WANT:
@@ -266,7 +289,9 @@ static void on_message(struct serving *w, enum wire_type type, struct str body)
     case WIRE_RESULT:
     case WIRE_ANSWER:
     case WIRE_CHANGE:
-    case WIRE_TYPE_COUNT: w->fatal = -EBADMSG; break;
+    case WIRE_TYPE_COUNT:
+        w->fatal = -EBADMSG;
+        break;
     }
 }
 

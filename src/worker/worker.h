@@ -4,14 +4,15 @@
 /*
  * worker - the confined process that holds sessions, and the handle its driver has on it.
  *
- * worker_spawn() makes a socket pair and a child in namespaces of its own; the child gives up its rights (confine.h), says READY
- * with what could be applied, and serves messages (wire/wire.h) until the socket closes. Today a worker holds one session: what `run` and `shell`
- * need; several sessions a worker come with the server.
+ * worker_spawn() makes a socket pair and a child in namespaces of its own; the child gives up its rights (confine.h),
+ * says READY with what could be applied, and serves messages (wire/wire.h) until the socket closes. Today a worker
+ * holds one session: what `run` and `shell` need; several sessions a worker come with the server.
  *
  * Invariants:
  *   1. No guest byte is looked at before confine_self() has succeeded.
  *   2. A worker answers while a guest computes: messages are looked at about once a millisecond.
- *   3. RESULT comes after the last OUTPUT of its exec. Output is never dropped; when the driver does not read, the guest waits.
+ *   3. RESULT comes after the last OUTPUT of its exec. Output is never dropped; when the driver does not read, the
+ * guest waits.
  *   4. When the driver is gone, so is the worker.
  *
  * Threads: one in the child; the driver uses a handle from one thread.
@@ -34,13 +35,14 @@ struct worker_config {
     uint64_t memory_ceiling; /* RLIMIT_DATA of the worker, bytes */
 };
 
-/* Starts a worker. -errno and @err when no process or socket can be had; what goes wrong in the child arrives as a closed socket, and its reason on
- * standard error. */
+/* Starts a worker. -errno and @err when no process or socket can be had; what goes wrong in the child arrives as a
+ * closed socket, and its reason on standard error. */
 int worker_spawn(const struct worker_config *cfg, struct worker *ret, struct err *err);
 
-/* Ends it: closes the socket and kills it. Returns its wait status (of a worker that had ended before, its own), or -1 if that is not known. Accepts a
- * zeroed struct. */
+/* Ends it: closes the socket and kills it. Returns its wait status (of a worker that had ended before, its own), or -1
+ * if that is not known. Accepts a zeroed struct. */
 int worker_end(struct worker *w);
 
 /* The body of the worker role: serves @sock until it closes. Only worker_spawn() and tests call it. */
-int worker_serve(int sock, const int *mount_fds, uint32_t n_mounts, uint64_t ready_applied, uint64_t ready_missing, struct str notes);
+int worker_serve(int sock, const int *mount_fds, uint32_t n_mounts, uint64_t ready_applied, uint64_t ready_missing,
+                 struct str notes);

@@ -129,7 +129,7 @@ def diff_lists_changes(t):
     t.write('d/same', 'x')
     r = sh('cd /m; echo 2 > mod; rm gone; chmod 600 mode; mkdir -p n/e; echo n > n/e/w; cat same >/dev/null; touch same',
            '--diff', '--mount', t.path('d') + ':/m')
-    t.equal(r.out, b'D /m/gone\nM /m/mod\nm /m/mode (mode 0644 -> 0600)\nA /m/n/\nA /m/n/e/\nA /m/n/e/w\n')
+    t.equal(r.out, b'D /m/gone\nM /m/mod\nm /m/mode (mode 0644 -> 0600)\nA /m/n/\nA /m/n/e/\nA /m/n/e/w\nm /m/same (time)\n')
 
 
 @case

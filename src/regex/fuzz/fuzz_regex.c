@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Any pattern on any text. Input: one byte of flags, one of dialect and eflags, a pattern, a NUL, the text. The search must end, say the same with and
- * without groups, and give spans inside the text.
+ * Any pattern on any text. Input: one byte of flags, one of dialect and eflags, a pattern, a NUL, the text. The search
+ * must end, say the same with and without groups, and give spans inside the text.
  */
 
 #include <stdlib.h>

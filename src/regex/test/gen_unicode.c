@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Prints unicode_tab.c from the C library's C.UTF-8 locale. Not part of the build's product: run it by hand when the reference
- * C library changes (gen_unicode > src/regex/unicode_tab.c); test_unicode tells when that is due.
+ * Prints unicode_tab.c from the C library's C.UTF-8 locale. Not part of the build's product: run it by hand when the
+ * reference C library changes (gen_unicode > src/regex/unicode_tab.c); test_unicode tells when that is due.
  */
 
 #include <locale.h>
@@ -45,13 +45,15 @@ static void mapping(const char *name, wint_t (*fn)(wint_t))
         unsigned step = (int)fn(c + 1) - (int)(c + 1) == delta ? 1 : 2;
         unsigned hi = c;
         /* With a step of 2 the characters between must map to themselves, or the table would not be in order. */
-        while (hi + step <= LAST && (int)fn(hi + step) - (int)(hi + step) == delta && (step == 1 || fn(hi + 1) == hi + 1))
+        while (hi + step <= LAST && (int)fn(hi + step) - (int)(hi + step) == delta &&
+               (step == 1 || fn(hi + 1) == hi + 1))
             hi += step;
         printf("%s{0x%x, 0x%x, %d, %u},", n % 3 ? " " : "\n    ", c, hi, delta, step);
         n++;
         c = hi;
     }
-    printf("\n};\nconst size_t unicode__n_to_%s = sizeof(unicode__to_%s) / sizeof(unicode__to_%s[0]);\n", name, name, name);
+    printf("\n};\nconst size_t unicode__n_to_%s = sizeof(unicode__to_%s) / sizeof(unicode__to_%s[0]);\n", name, name,
+           name);
 }
 
 int main(void)

@@ -20,7 +20,8 @@ struct host_match {
 };
 
 int host_libc_comp(struct host_regex *re, const char *pattern, int flags) __asm__("regcomp");
-int host_libc_exec(const struct host_regex *re, const char *text, size_t n, struct host_match *m, int flags) __asm__("regexec");
+int host_libc_exec(const struct host_regex *re, const char *text, size_t n, struct host_match *m,
+                   int flags) __asm__("regexec");
 size_t host_libc_error(int code, const struct host_regex *re, char *out, size_t n) __asm__("regerror");
 
 /* What the child writes: a header, then one of these for each text. */
@@ -42,7 +43,8 @@ static void child(int fd, const char *pattern, unsigned flags, const struct host
     setrlimit(RLIMIT_AS, &as);
     struct host_regex re = {0};
     struct header h = {0};
-    h.code = host_libc_comp(&re, pattern, (flags & REGEX_ERE ? 1 : 0) | (flags & REGEX_ICASE ? 2 : 0) | (flags & REGEX_NEWLINE ? 4 : 0));
+    h.code = host_libc_comp(
+        &re, pattern, (flags & REGEX_ERE ? 1 : 0) | (flags & REGEX_ICASE ? 2 : 0) | (flags & REGEX_NEWLINE ? 4 : 0));
     if (h.code)
         host_libc_error(h.code, NULL, h.msg, sizeof(h.msg));
     if (write(fd, &h, sizeof(h)) != (ssize_t)sizeof(h) || h.code)

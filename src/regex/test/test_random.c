@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Random patterns and texts, matched by us and by the C library side by side: whether they compile, with which error text, the match, and
- * every group.
+ * Random patterns and texts, matched by us and by the C library side by side: whether they compile, with which error
+ * text, the match, and every group.
  */
 
 #include <locale.h>
@@ -62,7 +62,9 @@ static void atom(struct gen *g, int depth)
 static void repeat(struct gen *g)
 {
     switch (pick(g, 12)) {
-    case 0: case 1: case 2:
+    case 0:
+    case 1:
+    case 2:
         buf_addc(&g->b, "*");
         break;
     case 3:
@@ -101,8 +103,8 @@ static void alternation(struct gen *g, int depth)
     }
 }
 
-/* Left out is what the C library gets wrong: a newline without REG_NEWLINE is a line's end to ^ in some places, and folding a text to
- * another length (long s) or with bytes that are no UTF-8 loses matches. */
+/* Left out is what the C library gets wrong: a newline without REG_NEWLINE is a line's end to ^ in some places, and
+ * folding a text to another length (long s) or with bytes that are no UTF-8 loses matches. */
 static void make_text(struct gen *g, struct buf *out)
 {
     static const char *const piece[] = {"a", "b", "c", "a", "b", "ab", "A", "B", "c", " ", "_"};
@@ -144,7 +146,8 @@ static bool same(struct regex *re, const char *pattern, unsigned flags, const st
     int b = regex_exec(re, str_c(t->text), 0, t->eflags, NULL, 0);
     if (t->found < 0)
         return a >= 0 && a == b;
-    /* With back-references the C library misses matches; what it finds must be found, or something earlier or longer. */
+    /* With back-references the C library misses matches; what it finds must be found, or something earlier or longer.
+     */
     if (overall_only && a == 1 && b == 1 &&
         (t->found == 0 || ours[0].start < t->spans[0].start ||
          (ours[0].start == t->spans[0].start && ours[0].end > t->spans[0].end)))

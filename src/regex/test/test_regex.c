@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Tables: syntax in each dialect, error texts (those of GNU's regcomp and of grep 3.8 on Debian 12), matches and groups (glibc's regexec,
- * POSIX where glibc is at odds with itself), lines, and what happens at the limits.
+ * Tables: syntax in each dialect, error texts (those of GNU's regcomp and of grep 3.8 on Debian 12), matches and groups
+ * (glibc's regexec, POSIX where glibc is at odds with itself), lines, and what happens at the limits.
  */
 
 #include <errno.h>
@@ -304,7 +304,9 @@ TEST(many_icase)
     struct regex *re = NULL;
     CHECK_INT(regex_compile_many(p, 3, REGEX_LITERAL | REGEX_ICASE | U8, NULL, &re, NULL, NULL), 0);
     CHECK_INT(regex_test(re, STR("SIFT")), 1);
-    CHECK_INT(regex_test(re, STR("\xc5\xbf\xc4\xb1" "ft")), 1);
+    CHECK_INT(regex_test(re, STR("\xc5\xbf\xc4\xb1"
+                                 "ft")),
+              1);
     CHECK_INT(regex_test(re, STR("X-1")), 1);
     CHECK_INT(regex_test(re, STR("sit")), 0);
     regex_free(re);
@@ -373,8 +375,11 @@ TEST_LIMIT(limits, 300)
     CHECK_C(result(b.p, ERE, "", 0), "Regular expression too big");
     /* Ends by count, and soon. */
     b.p[4000] = 0;
-    CHECK_C(result("^(a*)(a*)(a*)(a*)(a*)\\1\\2\\3\\4\\5b", ERE, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
-                   "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab", 0), "error -7");
+    CHECK_C(result("^(a*)(a*)(a*)(a*)(a*)\\1\\2\\3\\4\\5b", ERE,
+                   "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+                   "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab",
+                   0),
+            "error -7");
     CHECK_C(result("(a*)*b", ERE, b.p, 0), "no");
     CHECK_C(result("(a|aa)+$", ERE, b.p, 0), "0-4000 3999-4000");
 }
@@ -448,7 +453,11 @@ TEST(pcre)
     CHECK_INT(regex_pcre_exec(re, STR("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab"), 0, 0, s, 1), -E2BIG);
     regex_pcre_free(re);
     CHECK_INT(regex_pcre_compile(STR("b"), U8 | REGEX_WORD, &re, msg), 0);
-    CHECK_INT(regex_pcre_exec(re, STR("\xff" "ab b"), 0, 0, s, 1), 1);
+    CHECK_INT(regex_pcre_exec(re,
+                              STR("\xff"
+                                  "ab b"),
+                              0, 0, s, 1),
+              1);
     CHECK_INT(s[0].start, 4);
     regex_pcre_free(re);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Unified diffs: known ones (as GNU diff -u prints their hunks), and the property that applying one to the old text gives the new. */
+/* Unified diffs: known ones (as GNU diff -u prints their hunks), and the property that applying one to the old text
+ * gives the new. */
 
 #include <stdlib.h>
 

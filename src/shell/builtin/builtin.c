@@ -84,7 +84,8 @@ void builtin_enable(struct shell *sh, const struct builtin *b, bool on)
 
 #define OUT_PIECE 65536u /* what is collected before it is written */
 
-/* Writes the first @n bytes of what is pending. The failure sticks in sh->out.err until the last flush tells the executor. */
+/* Writes the first @n bytes of what is pending. The failure sticks in sh->out.err until the last flush tells the
+ * executor. */
 static void out_spill(struct shell *sh, size_t n)
 {
     const char *p = sh->out.p;

@@ -21,7 +21,7 @@ static int builtin_caller(struct shell *sh, struct builtin_args *a)
         return 2;
     if (o.i == a->argc) {
         if (!element(sh, "BASH_LINENO", 0, &line))
-            line = STR("0");
+            return 1;
         if (!element(sh, "BASH_SOURCE", 1, &file))
             file = STR("NULL");
         sh_printf(sh, "%s %s\n", line.p, file.p);

@@ -25,7 +25,8 @@ static void complain_gone(struct shell *sh, const char *who)
     char text[200];
     int n = snprintf(text, sizeof text,
                      "%s: error retrieving current directory: getcwd: cannot access parent directories: "
-                     "No such file or directory\n", who);
+                     "No such file or directory\n",
+                     who);
     sh_write_fd(sh, 2, str_of(text, (size_t)n));
 }
 
@@ -47,8 +48,8 @@ static bool is_dir(struct shell *sh, struct str path)
 }
 
 /*
- * The logical form of an absolute path: no "." and no "..", each of which must follow a directory that is there (POSIX cd, step 8). Two
- * slashes at the start, and no more, stay. False when a directory is missing.
+ * The logical form of an absolute path: no "." and no "..", each of which must follow a directory that is there (POSIX
+ * cd, step 8). Two slashes at the start, and no more, stay. False when a directory is missing.
  */
 static bool clean(struct shell *sh, struct str path, struct buf *out)
 {
@@ -149,7 +150,8 @@ static void print_line(struct shell *sh, struct str s)
     sh_puts(sh, "\n");
 }
 
-/* What is printed when the directory was not named by the user: its new name (CDPATH), or the text that led there ("-", cdable_vars). */
+/* What is printed when the directory was not named by the user: its new name (CDPATH), or the text that led there ("-",
+ * cdable_vars). */
 enum show { SHOW_NOTHING, SHOW_PWD, SHOW_TEXT };
 
 struct going {
@@ -296,17 +298,18 @@ static int builtin_pwd(struct shell *sh, struct builtin_args *a)
     return 0;
 }
 
-BUILTIN(cd, "cd", builtin_cd, BUILTIN_POSIX, "cd [-L|[-P [-e]] [-@]] [dir]",
-        "    Change the working directory to dir, to $HOME without one, to $OLDPWD for \"-\" (then its name is printed).\n"
-        "\n"
-        "      -L    take symbolic links in dir as they are: \"..\" undoes the name before it (the default)\n"
-        "      -P    follow symbolic links before \"..\", and keep none in PWD\n"
-        "      -e    with -P, fail when the new directory's name cannot be found\n"
-        "\n"
-        "    A dir that does not begin with a slash or a dot is looked for in the directories of CDPATH; what is found\n"
-        "    there is printed. With cdable_vars a word that is no directory may be a variable that holds one.\n"
-        "\n"
-        "    The status is 0 when the directory was changed.\n");
+BUILTIN(
+    cd, "cd", builtin_cd, BUILTIN_POSIX, "cd [-L|[-P [-e]] [-@]] [dir]",
+    "    Change the working directory to dir, to $HOME without one, to $OLDPWD for \"-\" (then its name is printed).\n"
+    "\n"
+    "      -L    take symbolic links in dir as they are: \"..\" undoes the name before it (the default)\n"
+    "      -P    follow symbolic links before \"..\", and keep none in PWD\n"
+    "      -e    with -P, fail when the new directory's name cannot be found\n"
+    "\n"
+    "    A dir that does not begin with a slash or a dot is looked for in the directories of CDPATH; what is found\n"
+    "    there is printed. With cdable_vars a word that is no directory may be a variable that holds one.\n"
+    "\n"
+    "    The status is 0 when the directory was changed.\n");
 BUILTIN(pwd, "pwd", builtin_pwd, BUILTIN_POSIX, "pwd [-LP]",
         "    Print the working directory.\n"
         "\n"

@@ -7,8 +7,8 @@
 
 struct shell;
 
-/* Enters @dir (with "..", as -L or with @no_links as -P takes it) and sets sh->pwd: 0 or a negative errno, nothing printed. *ret_lost: the
- * directory's own name could not be found (a message of @who told so). */
+/* Enters @dir (with "..", as -L or with @no_links as -P takes it) and sets sh->pwd: 0 or a negative errno, nothing
+ * printed. *ret_lost: the directory's own name could not be found (a message of @who told so). */
 int cd__enter(struct shell *sh, const char *who, struct str dir, bool no_links, bool *ret_lost);
 
 /* After it: OLDPWD is what PWD was, PWD is sh->pwd. 0, or 1 when one is readonly. */

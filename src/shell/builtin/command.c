@@ -7,10 +7,10 @@
 /* ---- telling ---- */
 
 enum tell {
-    TELL_TEXT,    /* type, command -V */
-    TELL_SHORT,   /* command -v */
-    TELL_WORD,    /* type -t */
-    TELL_PATH,    /* type -p, -P: only programs */
+    TELL_TEXT,  /* type, command -V */
+    TELL_SHORT, /* command -v */
+    TELL_WORD,  /* type -t */
+    TELL_PATH,  /* type -p, -P: only programs */
 };
 
 struct query {
@@ -65,8 +65,10 @@ static bool tell_function(struct shell *sh, const struct query *q, struct str na
         struct buf out BUF_AUTO;
         buf_init(&out, LIMIT_STRING);
         ast_print_function(&out, name, f->body);
-        buf_putc(&out, '\n');
-        sh_write(sh, buf_str(&out));
+        if (out.err)
+            sh_error(sh, "%s: nested too deep to print", name.p);
+        else
+            sh_write(sh, buf_str(&out));
     }
     return true;
 }

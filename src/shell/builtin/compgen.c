@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compgen, complete, compopt: the first is real, as far as its words come from the shell and the tree; the line editor has no programmable completion, so
- * specifications are refused. */
+/* compgen, complete, compopt: the first is real, as far as its words come from the shell and the tree; the line editor
+ * has no programmable completion, so specifications are refused. */
 #include "shell/builtin/compgen_int.h"
 
 #include "base/mem.h"
@@ -9,7 +9,7 @@
 #define OPTIONS "abcdefgjksuvo:A:G:W:P:S:X:F:C:"
 
 struct request {
-    uint32_t sources;              /* bits of enum compgen_source */
+    uint32_t sources; /* bits of enum compgen_source */
     struct str glob, words, filter, prefix, suffix;
     bool has_glob, has_words, has_filter;
 };
@@ -18,8 +18,8 @@ struct request {
 static int letter_source(int c)
 {
     static const char letters[] = "abcdefgjksuv";
-    static const uint8_t sources[] = {GEN_ALIAS, GEN_BUILTIN, GEN_COMMAND, GEN_DIRECTORY, GEN_EXPORT,  GEN_FILE,
-                                      GEN_GROUP, GEN_JOB,     GEN_KEYWORD, GEN_SERVICE,   GEN_USER, GEN_VARIABLE};
+    static const uint8_t sources[] = {GEN_ALIAS, GEN_BUILTIN, GEN_COMMAND, GEN_DIRECTORY, GEN_EXPORT, GEN_FILE,
+                                      GEN_GROUP, GEN_JOB,     GEN_KEYWORD, GEN_SERVICE,   GEN_USER,   GEN_VARIABLE};
     const char *at = strchr(letters, c);
     return at ? sources[at - letters] : -1;
 }
@@ -183,7 +183,7 @@ static int builtin_complete(struct shell *sh, struct builtin_args *a)
         return 1;
     }
     /* There are no specifications, so there is nothing to print or to remove. */
-    for (int i = o.i; i < a->argc; i++) {
+    for (int i = o.i; print && i < a->argc; i++) {
         sh_error(sh, "complete: %s: no completion specification", a->argv[i].p);
         status = 1;
     }
@@ -198,10 +198,12 @@ static int builtin_compopt(struct shell *sh, struct builtin_args *a)
 }
 
 BUILTIN(compgen, "compgen", builtin_compgen, 0,
-        "compgen [-abcdefgjksuv] [-o option] [-A action] [-G globpat] [-W wordlist] [-F function] [-C command] [-X filterpat] [-P prefix] [-S suffix] [word]",
+        "compgen [-abcdefgjksuv] [-o option] [-A action] [-G globpat] [-W wordlist] [-F function] [-C command] [-X "
+        "filterpat] [-P prefix] [-S suffix] [word]",
         "    Print the names that begin with word.\n"
         "\n"
-        "    -A  names of one kind: alias arrayvar builtin command directory disabled enabled export file function group helptopic\n"
+        "    -A  names of one kind: alias arrayvar builtin command directory disabled enabled export file function "
+        "group helptopic\n"
         "        job keyword running setopt shopt signal stopped user variable; -abcdefgjkuv are short for some\n"
         "    -G  paths that a pattern matches\n"
         "    -W  words of a list\n"
@@ -211,7 +213,8 @@ BUILTIN(compgen, "compgen", builtin_compgen, 0,
         "    -o, -F, -C and the kinds binding, hostname and service are not implemented here.\n"
         "    The status is 0 when there was at least one name.\n");
 BUILTIN(complete, "complete", builtin_complete, 0,
-        "complete [-abcdefgjksuv] [-pr] [-DEI] [-o option] [-A action] [-G globpat] [-W wordlist] [-F function] [-C command] [-X filterpat] [-P prefix] [-S suffix] [name ...]",
+        "complete [-abcdefgjksuv] [-pr] [-DEI] [-o option] [-A action] [-G globpat] [-W wordlist] [-F function] [-C "
+        "command] [-X filterpat] [-P prefix] [-S suffix] [name ...]",
         "    Say how the arguments of a command are completed.\n"
         "\n"
         "    Programmable completion is not implemented here: there are no specifications, and making one fails.\n");

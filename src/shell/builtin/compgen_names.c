@@ -9,8 +9,9 @@
 #include "shell/shell_int.h"
 
 static const char *const source_names[GEN_COUNT] = {
-    "alias", "arrayvar", "binding", "builtin", "command", "directory", "disabled", "enabled", "export", "file", "function", "group",
-    "helptopic", "hostname", "job", "keyword", "running", "service", "setopt", "shopt", "signal", "stopped", "user", "variable",
+    "alias",   "arrayvar", "binding",  "builtin", "command",   "directory", "disabled", "enabled",
+    "export",  "file",     "function", "group",   "helptopic", "hostname",  "job",      "keyword",
+    "running", "service",  "setopt",   "shopt",   "signal",    "stopped",   "user",     "variable",
 };
 
 int compgen_source(struct str name)
@@ -29,8 +30,8 @@ bool compgen_has(enum compgen_source s)
 
 struct gen {
     struct shell *sh;
-    struct str word;     /* what names begin with */
-    struct str dir;      /* of file names: what stands before the last '/', that included */
+    struct str word; /* what names begin with */
+    struct str dir;  /* of file names: what stands before the last '/', that included */
     struct fields *out;
     enum compgen_source source;
 };
@@ -77,8 +78,9 @@ static void add_builtins(struct gen *g)
 
 static void add_keywords(struct gen *g)
 {
-    static const char *const words[] = {"if", "then", "else", "elif", "fi", "case", "esac", "for", "select", "while", "until",
-                                        "do", "done", "in", "function", "time", "{", "}", "!", "[[", "]]", "coproc"};
+    static const char *const words[] = {"if",     "then",  "else",  "elif", "fi",   "case",  "esac",     "for",
+                                        "select", "while", "until", "do",   "done", "in",    "function", "time",
+                                        "{",      "}",     "!",     "[[",   "]]",   "coproc"};
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         add(g, str_c(words[i]));
 }
@@ -114,7 +116,8 @@ static void add_signals(struct gen *g)
 static void add_jobs(struct gen *g)
 {
     for (const struct job *j = g->sh->jobs; j; j = j->next) {
-        bool wanted = g->source == GEN_JOB || (g->source == GEN_RUNNING ? j->state == JOB_RUNNING : j->state == JOB_STOPPED);
+        bool wanted =
+            g->source == GEN_JOB || (g->source == GEN_RUNNING ? j->state == JOB_RUNNING : j->state == JOB_STOPPED);
         struct str text = str_c(j->text);
         ptrdiff_t blank = str_find(text, ' ', 0);
         if (wanted)
@@ -163,8 +166,8 @@ static int add_entry(void *arg, const struct vfs_dirent *e)
     struct str base = str_from(g->word, g->dir.n);
     if (!str_starts(e->name, base) || (e->name.p[0] == '.' && !base.n))
         return 0;
-    struct str path = str_c(arena_printf(&g->sh->scratch, "%.*s%.*s", (int)g->dir.n, g->dir.p ? g->dir.p : "", (int)e->name.n,
-                                         e->name.p));
+    struct str path = str_c(
+        arena_printf(&g->sh->scratch, "%.*s%.*s", (int)g->dir.n, g->dir.p ? g->dir.p : "", (int)e->name.n, e->name.p));
     fields_add(g->sh, g->out, path);
     return 0;
 }
@@ -179,8 +182,8 @@ static void add_files(struct gen *g)
     struct vfs *v = proc_set_vfs(g->sh->ps);
     struct vfs_ctx ctx = proc_ctx(g->sh->p);
     uint64_t ino;
-    if (vfs_lookup(v, &ctx, 0, slash ? g->dir : STR("."), VFS_DIRECTORY, &ino) < 0 || vfs_access_ino(v, ctx.cred, ino, R_OK) < 0 ||
-        vfs_dir_each(v, ino, add_entry, g) < 0)
+    if (vfs_lookup(v, &ctx, 0, slash ? g->dir : STR("."), VFS_DIRECTORY, &ino) < 0 ||
+        vfs_access_ino(v, ctx.cred, ino, R_OK) < 0 || vfs_dir_each(v, ino, add_entry, g) < 0)
         return;
     uint32_t kept = from;
     for (uint32_t i = from; i < g->out->n; i++) {

@@ -132,9 +132,19 @@ bool condition_int(struct str s, int64_t *ret)
 
 enum binary {
     BIN_NONE,
-    BIN_EQ, BIN_NE, BIN_LT, BIN_GT,                             /* = == != < > of strings */
-    BIN_INT_EQ, BIN_INT_NE, BIN_INT_LT, BIN_INT_LE, BIN_INT_GT, BIN_INT_GE,
-    BIN_NEWER, BIN_OLDER, BIN_SAME,
+    BIN_EQ,
+    BIN_NE,
+    BIN_LT,
+    BIN_GT, /* = == != < > of strings */
+    BIN_INT_EQ,
+    BIN_INT_NE,
+    BIN_INT_LT,
+    BIN_INT_LE,
+    BIN_INT_GT,
+    BIN_INT_GE,
+    BIN_NEWER,
+    BIN_OLDER,
+    BIN_SAME,
 };
 
 static enum binary binary_long(const char *p)
@@ -319,7 +329,8 @@ static bool apply_binary(struct parser *ps, enum binary op, struct str a, struct
     return false;
 }
 
-/* A binary expression at the place, GNU's -l before either operand included; how many arguments it takes, 0 when there is none here. */
+/* A binary expression at the place, GNU's -l before either operand included; how many arguments it takes, 0 when there
+ * is none here. */
 static int binary_at(const struct parser *ps, bool *ret_left, bool *ret_right)
 {
     int left = ps->n - ps->i;

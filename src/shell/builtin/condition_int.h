@@ -2,10 +2,12 @@
 #pragma once
 
 /*
- * condition - conditional expressions: the operators that test, [, [[ and /usr/bin/test share, and the grammar of test and [.
+ * condition - conditional expressions: the operators that test, [, [[ and /usr/bin/test share, and the grammar of test
+ * and [.
  *
- * The grammar is POSIX's (test, by number of arguments up to four), then an expression parser for what is longer, in which both sides of -a and
- * -o are always looked at. bash 5.2 and coreutils 9.1 differ in operators, in what is an integer and in messages.
+ * The grammar is POSIX's (test, by number of arguments up to four), then an expression parser for what is longer, in
+ * which both sides of -a and -o are always looked at. bash 5.2 and coreutils 9.1 differ in operators, in what is an
+ * integer and in messages.
  */
 
 #include "base/str.h"
@@ -29,8 +31,8 @@ struct condition {
     bool bracket; /* called as [: messages name the closing bracket */
 };
 
-/* Evaluates argv (without the command's name and without "]"; in a bracket argv[argc] is that "]"): 0 true, 1 false, 2 after a message. Each str
- * is NUL-terminated. */
+/* Evaluates argv (without the command's name and without "]"; in a bracket argv[argc] is that "]"): 0 true, 1 false, 2
+ * after a message. Each str is NUL-terminated. */
 int condition_run(const struct condition *c, const struct str *argv, int argc);
 
 /* Whether @op is a unary operator of bash's test and [[ ("-f"). */

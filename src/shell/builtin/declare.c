@@ -16,12 +16,13 @@ struct decl {
     bool global;         /* -g */
     bool inherit;        /* -I */
     bool print;          /* -p */
+    bool plain;          /* export, readonly: a read-only variable is told of as in an assignment */
     bool functions, names_only;
 };
 
 /* One argument, taken apart. */
 struct target {
-    struct str arg;      /* as given, for messages */
+    struct str arg;       /* as given, for messages */
     struct str name, sub; /* sub.p NULL: no subscript */
     struct str value;
     bool has_value, append;
@@ -150,7 +151,8 @@ static int assign_value(struct decl *d, struct sym *s, const struct target *t)
     if (t->sub.p)
         return assign_element(d, s, t);
     const struct var *v = var_find_raw(sh, s);
-    if (v && v->flags & (VAR_ARRAY | VAR_ASSOC) && is_list_text(t->value))
+    bool list = !d->plain || d->set & (VAR_ARRAY | VAR_ASSOC);
+    if (list && v && v->flags & (VAR_ARRAY | VAR_ASSOC) && is_list_text(t->value))
         return exec_assign_array_text(sh, s, str_of(t->value.p + 1, t->value.n - 2), t->append) < 0;
     return (t->append ? var_append(sh, s, t->value) : var_set(sh, s, t->value)) < 0;
 }
@@ -201,8 +203,11 @@ static int declare_bound(struct decl *d, struct sym *s, struct target *t)
     struct shell *sh = d->sh;
     const struct var *v = var_find_raw(sh, s);
     bool changes = t->has_value || t->list || d->clear & VAR_READONLY;
-    if (is_readonly(v) && (changes || d->set & VAR_NAMEREF))
-        return fail(d, t->name, "readonly variable");
+    if (is_readonly(v) && (changes || d->set & VAR_NAMEREF)) {
+        if (d->plain)
+            sh_error(sh, "%s: readonly variable", t->name.p);
+        return d->plain ? 1 : fail(d, t->name, "readonly variable");
+    }
     if (d->clear & VAR_NAMEREF && var_attr(sh, s, 0, VAR_NAMEREF) < 0)
         return 1;
     int status;
@@ -267,7 +272,11 @@ static int declare_variable(struct decl *d, struct str arg, struct assign *list)
 static int declare_function(struct decl *d, struct str name)
 {
     struct func *f = func_find(d->sh, name);
-    bool attributes = (d->set | d->clear) & (VAR_EXPORT | VAR_READONLY | VAR_TRACE);
+    bool attributes = (d->set | d->clear) != 0; /* those that a function cannot have change nothing */
+    if (!f && str_find(name, '=', 0) > 0) {
+        sh_error(d->sh, "%s: cannot use `-f' to make functions", d->who);
+        return 1;
+    }
     if (!f) {
         if (attributes || d->print)
             sh_error(d->sh, "%s: %.*s: not %s", d->who, (int)name.n, name.p, d->print ? "found" : "a function");
@@ -310,17 +319,28 @@ static int print_variable(struct decl *d, struct str name)
 static uint32_t flag_of(int c)
 {
     switch (c) {
-    case 'a': return VAR_ARRAY;
-    case 'A': return VAR_ASSOC;
-    case 'i': return VAR_INTEGER;
-    case 'l': return VAR_LOWER;
-    case 'u': return VAR_UPPER;
-    case 'c': return VAR_CAPCASE;
-    case 'n': return VAR_NAMEREF;
-    case 'r': return VAR_READONLY;
-    case 't': return VAR_TRACE;
-    case 'x': return VAR_EXPORT;
-    default: return 0;
+    case 'a':
+        return VAR_ARRAY;
+    case 'A':
+        return VAR_ASSOC;
+    case 'i':
+        return VAR_INTEGER;
+    case 'l':
+        return VAR_LOWER;
+    case 'u':
+        return VAR_UPPER;
+    case 'c':
+        return VAR_CAPCASE;
+    case 'n':
+        return VAR_NAMEREF;
+    case 'r':
+        return VAR_READONLY;
+    case 't':
+        return VAR_TRACE;
+    case 'x':
+        return VAR_EXPORT;
+    default:
+        return 0;
     }
 }
 
@@ -411,7 +431,7 @@ static int builtin_local(struct shell *sh, struct builtin_args *a)
 /* export and readonly: the flag is @flag unless -n takes it away. */
 static int mark(struct shell *sh, struct builtin_args *a, uint32_t flag, const char *letters)
 {
-    struct decl d = {.sh = sh, .who = a->argv[0].p};
+    struct decl d = {.sh = sh, .who = a->argv[0].p, .plain = true};
     struct builtin_opt o = {0};
     bool off = false;
     int c;
@@ -440,28 +460,28 @@ static int mark(struct shell *sh, struct builtin_args *a, uint32_t flag, const c
 
 static int builtin_export(struct shell *sh, struct builtin_args *a)
 {
-    return mark(sh, a, VAR_EXPORT, "fnp");
+    return mark(sh, a, VAR_EXPORT, "aAfnp");
 }
 
 static int builtin_readonly(struct shell *sh, struct builtin_args *a)
 {
-    return mark(sh, a, VAR_READONLY, "aAfp");
+    return mark(sh, a, VAR_READONLY, "aAfnp");
 }
 
 #define DECLARE_HELP                                                                                                   \
-    "    Give variables attributes and values, or show them.\n"                                                       \
+    "    Give variables attributes and values, or show them.\n"                                                        \
     "\n"                                                                                                               \
-    "      -f, -F  functions: their text, or only their names\n"                                                      \
-    "      -g      in a function, the global variable\n"                                                              \
-    "      -I      a local variable begins with the value and attributes of the outer one\n"                          \
+    "      -f, -F  functions: their text, or only their names\n"                                                       \
+    "      -g      in a function, the global variable\n"                                                               \
+    "      -I      a local variable begins with the value and attributes of the outer one\n"                           \
     "      -p      show\n"                                                                                             \
-    "      -a, -A  indexed array, associative array\n"                                                                \
-    "      -i      integer: assigned texts are evaluated\n"                                                           \
+    "      -a, -A  indexed array, associative array\n"                                                                 \
+    "      -i      integer: assigned texts are evaluated\n"                                                            \
     "      -l, -u, -c  lower case, upper case, capitalised when assigned\n"                                            \
-    "      -n      a reference to the variable that its value names\n"                                                \
+    "      -n      a reference to the variable that its value names\n"                                                 \
     "      -r, -t, -x  read-only, traced, exported\n"                                                                  \
     "\n"                                                                                                               \
-    "    With + instead of - an attribute is taken away. In a function names are made local, as with local.\n"        \
+    "    With + instead of - an attribute is taken away. In a function names are made local, as with local.\n"         \
     "\n"                                                                                                               \
     "    The status is 0 unless an option is wrong or a variable cannot be assigned.\n"
 
@@ -475,7 +495,8 @@ BUILTIN(local, "local", builtin_local, BUILTIN_ASSIGN, "local [option] name[=val
         "    The options are those of declare; the name - makes the shell's options local.\n"
         "\n"
         "    The status is 0 unless used outside a function, or a variable cannot be assigned.\n");
-BUILTIN(export, "export", builtin_export, BUILTIN_SPECIAL | BUILTIN_ASSIGN, "export [-fn] [name[=value] ...] or export -p",
+BUILTIN(export, "export", builtin_export, BUILTIN_SPECIAL | BUILTIN_ASSIGN,
+        "export [-fn] [name[=value] ...] or export -p",
         "    Pass variables on to the commands that are run.\n"
         "\n"
         "      -f  functions\n"

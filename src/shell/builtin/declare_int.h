@@ -10,8 +10,8 @@ struct func;
 
 /* NAME=value of every variable and then the functions, as `set` lists them. */
 void declare_list_all(struct shell *sh);
-/* "declare -…" (in posix mode "export …", "readonly …" when @posix_word) of each variable that has all of @flags; @local_only: of the running
- * function. */
+/* "declare -…" (in posix mode "export …", "readonly …" when @posix_word) of each variable that has all of @flags;
+ * @local_only: of the running function. */
 void declare_list(struct shell *sh, uint32_t flags, bool local_only, const char *posix_word);
 /* Functions: their names with flags (@names_only, as declare -F) or their text, those with the attributes asked for. */
 void declare_list_functions(struct shell *sh, bool names_only, bool exported, bool readonly, bool traced);

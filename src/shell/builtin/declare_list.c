@@ -97,7 +97,10 @@ void declare_print_function(struct shell *sh, const struct func *f, bool names_o
         ast_print_function(&b, f->name, f->body);
         if (b.n && b.p[b.n - 1] != '\n')
             buf_putc(&b, '\n');
-        sh_write(sh, buf_str(&b));
+        if (b.err)
+            sh_error(sh, "%s: nested too deep to print", f->name.p);
+        else
+            sh_write(sh, buf_str(&b));
     }
     if (names_only || (attributes && *flags))
         sh_printf(sh, "declare -f%s %s\n", flags, f->name.p);

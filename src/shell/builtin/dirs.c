@@ -8,21 +8,21 @@
 #include "shell/builtin/condition_int.h"
 
 /*
- * The stack that is shown is the working directory and then sh->dirstack. Indices here are places in what is shown, so 0 is the working
- * directory and place n is sh->dirstack[n - 1].
+ * The stack that is shown is the working directory and then sh->dirstack. Indices here are places in what is shown, so
+ * 0 is the working directory and place n is sh->dirstack[n - 1].
  */
 
 struct request {
     struct shell *sh;
     struct builtin_args *a;
     const char *who;
-    bool no_cd;            /* -n */
+    bool no_cd;                          /* -n */
     bool clear, is_long, lines, numbers; /* dirs -c -l -p -v */
     bool has_index;
-    bool from_end;         /* -N */
+    bool from_end; /* -N */
     int64_t index;
-    struct str text;       /* of the index, as given */
-    int i;                 /* next argument */
+    struct str text; /* of the index, as given */
+    int i;           /* next argument */
 };
 
 /* ---- the stack ---- */
@@ -117,8 +117,8 @@ static int take_index(struct request *r, struct str s)
     return 0;
 }
 
-/* Options that stand alone each, and indices, up to the first other word or "--". @letters: the options there are; @operand: a word may
- * follow. 0, or the status. */
+/* Options that stand alone each, and indices, up to the first other word or "--". @letters: the options there are;
+ * @operand: a word may follow. 0, or the status. */
 static int take_arguments(struct request *r, const char *letters, bool operand)
 {
     struct builtin_args *a = r->a;
@@ -321,14 +321,17 @@ BUILTIN(dirs, "dirs", builtin_dirs, 0, "dirs [-clpv] [+N] [-N]",
         "      -v    one a line, with its place before it\n"
         "      +N -N only that entry\n"
         "\n" STACK_HELP "    The status is 0 unless an option or index is wrong.\n");
-BUILTIN(pushd, "pushd", builtin_pushd, 0, "pushd [-n] [+N | -N | dir]",
-        "    Change to dir and put the directory before it on the stack. Without dir, change places with the one below.\n"
-        "    With an index, turn the stack until that entry comes first, and change there.\n"
-        "\n"
-        "      -n    do not change the directory, only the stack\n"
-        "\n" STACK_HELP "    The status is 0 unless an argument is wrong or the directory cannot be changed.\n");
-BUILTIN(popd, "popd", builtin_popd, 0, "popd [-n] [+N | -N]",
-        "    Remove the working directory from the stack and change to the one below, or remove the entry at an index.\n"
-        "\n"
-        "      -n    do not change the directory, only the stack\n"
-        "\n" STACK_HELP "    The status is 0 unless an argument is wrong, the stack is empty or the directory cannot be changed.\n");
+BUILTIN(
+    pushd, "pushd", builtin_pushd, 0, "pushd [-n] [+N | -N | dir]",
+    "    Change to dir and put the directory before it on the stack. Without dir, change places with the one below.\n"
+    "    With an index, turn the stack until that entry comes first, and change there.\n"
+    "\n"
+    "      -n    do not change the directory, only the stack\n"
+    "\n" STACK_HELP "    The status is 0 unless an argument is wrong or the directory cannot be changed.\n");
+BUILTIN(
+    popd, "popd", builtin_popd, 0, "popd [-n] [+N | -N]",
+    "    Remove the working directory from the stack and change to the one below, or remove the entry at an index.\n"
+    "\n"
+    "      -n    do not change the directory, only the stack\n"
+    "\n" STACK_HELP
+    "    The status is 0 unless an argument is wrong, the stack is empty or the directory cannot be changed.\n");

@@ -62,7 +62,8 @@ BUILTIN(echo, "echo", builtin_echo, 0, "echo [-neE] [arg ...]",
         "    Print the arguments, with a blank between them and a newline at the end.\n"
         "\n"
         "      -n    no newline at the end\n"
-        "      -e    decode backslash sequences: \\a \\b \\c \\e \\E \\f \\n \\r \\t \\v \\\\ \\0nnn \\xHH \\uHHHH \\UHHHHHHHH\n"
+        "      -e    decode backslash sequences: \\a \\b \\c \\e \\E \\f \\n \\r \\t \\v \\\\ \\0nnn \\xHH \\uHHHH "
+        "\\UHHHHHHHH\n"
         "      -E    take backslashes as they are (the default unless xpg_echo is set)\n"
         "\n"
         "    The status is 0 unless writing fails.\n");

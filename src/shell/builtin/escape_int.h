@@ -26,11 +26,12 @@ enum escape_fault {
 struct escape {
     char text[12]; /* what it stands for */
     uint8_t n;
-    bool stop;     /* \c: no more output */
+    bool stop; /* \c: no more output */
     enum escape_fault fault;
     char letter;   /* 'u' or 'U', for a message */
     uint32_t code; /* likewise */
 };
 
-/* Decodes the sequence at @p (a backslash, @n > 0 bytes are there) and returns its length. One that means nothing stands for itself. */
+/* Decodes the sequence at @p (a backslash, @n > 0 bytes are there) and returns its length. One that means nothing
+ * stands for itself. */
 size_t escape_decode(enum escape_kind kind, bool utf8, const char *p, size_t n, struct escape *ret);

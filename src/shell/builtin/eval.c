@@ -98,8 +98,8 @@ static int builtin_source(struct shell *sh, struct builtin_args *a)
 }
 
 #define SOURCE_HELP                                                                                                    \
-    "    Run the commands of a file in this shell. A name without a slash is looked for in PATH, then here.\n"       \
-    "    Arguments become the positional parameters while the file runs.\n"                                         \
+    "    Run the commands of a file in this shell. A name without a slash is looked for in PATH, then here.\n"         \
+    "    Arguments become the positional parameters while the file runs.\n"                                            \
     "\n"                                                                                                               \
     "    The status is that of the last command, or 1 when the file cannot be read.\n"
 

@@ -106,9 +106,9 @@ static int builtin_return(struct shell *sh, struct builtin_args *a)
 }
 
 BUILTIN(return, "return", builtin_return, BUILTIN_SPECIAL, "return [n]",
-        "    Return from a function or a sourced file, with status n or that of the last command.\n"
-        "\n"
-        "    The status is n, or 2 where there is nothing to return from.\n");
+              "    Return from a function or a sourced file, with status n or that of the last command.\n"
+              "\n"
+              "    The status is n, or 2 where there is nothing to return from.\n");
 
 static int builtin_exit(struct shell *sh, struct builtin_args *a)
 {

@@ -6,18 +6,18 @@
 /* What one call looks at. */
 struct scan {
     struct shell *sh;
-    struct str opts;  /* without the leading ':' */
+    struct str opts; /* without the leading ':' */
     bool silent;
     const struct str *v;
     uint32_t n;
-    uint32_t ind;     /* number of the next argument, from 1 */
-    size_t pos;       /* inside a clustered argument; 0: at its start */
+    uint32_t ind; /* number of the next argument, from 1 */
+    size_t pos;   /* inside a clustered argument; 0: at its start */
 };
 
 /* What the call found. */
 struct found {
-    char name;        /* '?' or ':' after an error */
-    char text[2];     /* the option, for OPTARG */
+    char name;    /* '?' or ':' after an error */
+    char text[2]; /* the option, for OPTARG */
     struct str optarg;
     bool has_optarg;
     bool end;
@@ -173,7 +173,8 @@ static int builtin_getopts(struct shell *sh, struct builtin_args *a)
     }
     scan_next(&sc, &f);
     if (ind_sym && var_set_int(sh, ind_sym, sc.ind) == 0 && (v = var_own(sh, ind_sym)))
-        v->place = (uint32_t)sc.pos; /* after the assignment, which begins a new scan; it comes and goes with local OPTIND */
+        v->place =
+            (uint32_t)sc.pos; /* after the assignment, which begins a new scan; it comes and goes with local OPTIND */
     int status = store(sh, a, a->argv[o.i + 1], &f);
     posargs_unref(held);
     return status;

@@ -11,9 +11,11 @@ static const struct topic keywords[] = {
     {"%", "job_spec [&]", "    Resume a job in the foreground, or with & in the background.\n"},
     {"((", "(( expression ))", "    Evaluate an arithmetic expression; the status is 1 when it is 0, else 0.\n"},
     {"[[", "[[ expression ]]",
-     "    Evaluate a conditional expression: the tests of test, patterns with == and !=, regular expressions with =~.\n"},
+     "    Evaluate a conditional expression: the tests of test, patterns with == and !=, regular expressions with "
+     "=~.\n"},
     {"case", "case WORD in [PATTERN [| PATTERN]...) COMMANDS ;;]... esac",
-     "    Run the commands of the first pattern that WORD matches. ;& goes on with the next clause, ;;& goes on testing.\n"},
+     "    Run the commands of the first pattern that WORD matches. ;& goes on with the next clause, ;;& goes on "
+     "testing.\n"},
     {"coproc", "coproc [NAME] command [redirections]",
      "    Run a command in the background with its input and output connected to NAME[1] and NAME[0].\n"},
     {"for", "for NAME [in WORDS ... ] ; do COMMANDS; done",
@@ -67,7 +69,8 @@ static void print_topic(struct shell *sh, const struct topic *t, char how)
     } else if (how == 'd') {
         sh_printf(sh, "%s - %.*s\n", t->name, (int)s.n, s.p);
     } else if (how == 'm') {
-        sh_printf(sh, "NAME\n    %s - %.*s\n\nSYNOPSIS\n    %s\n\nDESCRIPTION\n%s\n", t->name, (int)s.n, s.p, t->synopsis, t->help);
+        sh_printf(sh, "NAME\n    %s - %.*s\n\nSYNOPSIS\n    %s\n\nDESCRIPTION\n%s\n", t->name, (int)s.n, s.p,
+                  t->synopsis, t->help);
     } else {
         sh_printf(sh, "%s: %s\n%s", t->name, t->synopsis, t->help);
     }
@@ -75,7 +78,9 @@ static void print_topic(struct shell *sh, const struct topic *t, char how)
 
 static void print_list(struct shell *sh)
 {
-    sh_puts(sh, "These commands are part of the shell. `help NAME' tells more about one, `type NAME' what a name means.\n\n");
+    sh_puts(
+        sh,
+        "These commands are part of the shell. `help NAME' tells more about one, `type NAME' what a name means.\n\n");
     for (size_t i = 0; i < topic_count(); i++) {
         struct topic t = topic_at(i);
         sh_printf(sh, " %s\n", t.synopsis);
@@ -121,7 +126,8 @@ static int builtin_help_cmd(struct shell *sh, struct builtin_args *a)
             status = 0;
     }
     if (status)
-        sh_error(sh, "help: no help topics match `%s'.  Try `help help' or `man -k %s' or `info %s'.", last.p, last.p, last.p);
+        sh_error(sh, "help: no help topics match `%s'.  Try `help help' or `man -k %s' or `info %s'.", last.p, last.p,
+                 last.p);
     return status;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * history, fc, bind - what belongs to line editing. The session's line editor keeps the lines that were typed; a shell itself has an empty list, as bash has when
- * it is not interactive. Whatever would change or run something from that list is refused.
+ * history, fc, bind - what belongs to line editing. The session's line editor keeps the lines that were typed; a shell
+ * itself has an empty list, as bash has when it is not interactive. Whatever would change or run something from that
+ * list is refused.
  */
 #include "shell/shell_int.h"
 
@@ -60,7 +61,8 @@ BUILTIN(fc, "fc", builtin_fc, BUILTIN_POSIX, "fc [-e ename] [-lnr] [first] [last
         "\n"
         "    The shell itself keeps none, so there is nothing in range.\n");
 BUILTIN(bind, "bind", builtin_bind, 0,
-        "bind [-lpsvPSVX] [-m keymap] [-f filename] [-q name] [-u name] [-r keyseq] [-x keyseq:shell-command] [keyseq:readline-function or readline-command]",
+        "bind [-lpsvPSVX] [-m keymap] [-f filename] [-q name] [-u name] [-r keyseq] [-x keyseq:shell-command] "
+        "[keyseq:readline-function or readline-command]",
         "    Change the keys of the line editor.\n"
         "\n"
         "    They are fixed here: the status is always 1.\n");

@@ -170,7 +170,8 @@ static int builtin_kill(struct shell *sh, struct builtin_args *a)
     return reached ? 0 : 1;
 }
 
-BUILTIN(kill, "kill", builtin_kill, 0, "kill [-s sigspec | -n signum | -sigspec] pid | jobspec ... or kill -l [sigspec]",
+BUILTIN(kill, "kill", builtin_kill, 0,
+        "kill [-s sigspec | -n signum | -sigspec] pid | jobspec ... or kill -l [sigspec]",
         "    Send a signal (SIGTERM when none is named) to processes or jobs.\n"
         "\n"
         "      -s sig  the signal by name\n"

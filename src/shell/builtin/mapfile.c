@@ -11,9 +11,9 @@ struct mapping {
     struct sym *sym;
     int fd;
     char delim;
-    bool strip;        /* -t */
-    bool keep;         /* -O: the array is not emptied */
-    int64_t count;     /* lines to store; 0: all */
+    bool strip;    /* -t */
+    bool keep;     /* -O: the array is not emptied */
+    int64_t count; /* lines to store; 0: all */
     int64_t skip;
     int64_t origin;
     int64_t quantum;
@@ -70,8 +70,8 @@ static int set_option(struct mapping *m, int c, struct str arg)
     }
 }
 
-/* Appends a line with its delimiter to @line: 1, 0 at the end of the input (or when it cannot be read, which bash does not tell apart),
- * -EINTR, -ENOMEM. */
+/* Appends a line with its delimiter to @line: 1, 0 at the end of the input (or when it cannot be read, which bash does
+ * not tell apart), -EINTR, -ENOMEM. */
 static int next_line(const struct mapping *m, struct buf *line)
 {
     buf_clear(line);
@@ -143,7 +143,10 @@ static int map_lines(const struct mapping *m)
                 break;
             val = value_of(m, &line);
         }
-        if (var_set_elem(sh, m->sym, (struct str){0}, m->origin + i, val, false) < 0) {
+        int rc = var_set_elem(sh, m->sym, (struct str){0}, m->origin + i, val, false);
+        if (rc < 0) {
+            if (rc == -ENOMEM)
+                sh_error(sh, "%s: %s: cannot allocate memory", m->who, m->sym->name.p);
             status = 1;
             break;
         }

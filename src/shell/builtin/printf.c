@@ -70,8 +70,8 @@ static bool count(void *arg, struct str name, int64_t n)
 /* ---- %(fmt)T ---- */
 
 /*
- * The C library's strftime(3), which bash calls, lacks some of date(1)'s conversions; it prints them as they are. So a '%' before one of them is
- * doubled.
+ * The C library's strftime(3), which bash calls, lacks some of date(1)'s conversions; it prints them as they are. So a
+ * '%' before one of them is doubled.
  */
 static void libc_format(struct buf *out, struct str fmt)
 {
@@ -137,7 +137,8 @@ static const struct printf_ops ops_out = {write_out, error, plain_name, quote, t
 static const struct printf_ops ops_text = {write_text, error, plain_name, quote, time_text, count};
 
 /* printf -v: what was printed becomes the value, also after an error in the format. */
-static int print_into(struct print *pr, struct printf_job *job, const struct target *t, const struct builtin_args *a, int i)
+static int print_into(struct print *pr, struct printf_job *job, const struct target *t, const struct builtin_args *a,
+                      int i)
 {
     job->ops = &ops_text;
     buf_init(&pr->text, LIMIT_STRING);
@@ -184,6 +185,6 @@ BUILTIN(printf, "printf", builtin_printf, 0, "printf [-v var] format [arguments]
         "\n"
         "    Besides the conversions of printf(3) there are %b (decode backslash sequences), %q (quote for the\n"
         "    shell), %Q (the same, with the precision applied before), and %(fmt)T (a time as strftime(3) prints\n"
-        "    it; the argument is in seconds since 1970, -1 or none for now, -2 for the start of the shell).\n"
+        "    it; the argument is in seconds since 1970, -1 or none is the present, -2 the start of the shell).\n"
         "\n"
         "    The status is 0 unless an option or an argument is wrong, or writing or assigning fails.\n");

@@ -21,8 +21,8 @@ struct run {
     uint32_t n_args, i; /* i: the next one */
     int status;
     bool stop;
-    int64_t written;    /* since the format began: %n */
-    struct buf tmp;     /* %b %q %T */
+    int64_t written; /* since the format began: %n */
+    struct buf tmp;  /* %b %q %T */
 };
 
 #define ERROR(r, ...) ((r)->job->ops->error((r)->job->arg, __VA_ARGS__), (r)->status = 1)
@@ -41,8 +41,10 @@ static void put(struct run *r, const char *p, size_t n)
 
 static void fill(struct run *r, char c, int64_t n)
 {
-    char piece[256];
-    memset(piece, c, sizeof piece);
+    char piece[1024];
+    if (n <= 0)
+        return;
+    memset(piece, c, n < (int64_t)sizeof piece ? (size_t)n : sizeof piece);
     while (n > 0 && !r->stop) {
         size_t k = n < (int64_t)sizeof piece ? (size_t)n : sizeof piece;
         put(r, piece, k);
@@ -337,7 +339,8 @@ static bool number_at(struct run *r, struct str f, size_t *i, bool width, int64_
     return true;
 }
 
-/* Flags, width, precision and modifiers at the start of @f (behind the '%'): their length, or -1 when the run is over. */
+/* Flags, width, precision and modifiers at the start of @f (behind the '%'): their length, or -1 when the run is over.
+ */
 static ptrdiff_t parse_spec(struct run *r, struct str f, struct printf_spec *s)
 {
     size_t i = 0;

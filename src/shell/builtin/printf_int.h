@@ -2,8 +2,9 @@
 #pragma once
 
 /*
- * printf - the format machine that the shell's printf and /usr/bin/printf share. It writes as it goes, so neither a huge width nor a
- * million arguments needs memory. What differs between the two (messages, %q, which conversions there are) is in the job.
+ * printf - the format machine that the shell's printf and /usr/bin/printf share. It writes as it goes, so neither a
+ * huge width nor a million arguments needs memory. What differs between the two (messages, %q, which conversions there
+ * are) is in the job.
  */
 
 #include "base/str.h"
@@ -20,7 +21,7 @@ struct printf_ops {
     const char *(*name)(void *arg, struct str s);
     /* %q. */
     void (*quote)(void *arg, struct buf *out, struct str s);
-    /* %(fmt)T of @secs, -1 for now and -2 for the shell's start. NULL: there is no such conversion. */
+    /* %(fmt)T of @secs; -1 is the present time, -2 that of the shell's start. NULL: there is no such conversion. */
     void (*time)(void *arg, struct buf *out, struct str fmt, int64_t secs);
     /* %n: sets the variable @name; false after a message. NULL: there is no such conversion. */
     bool (*count)(void *arg, struct str name, int64_t n);
@@ -30,7 +31,7 @@ struct printf_job {
     const struct printf_ops *ops;
     void *arg;
     struct proc *p;
-    bool gnu;        /* coreutils 9.1, else bash 5.2 */
+    bool gnu; /* coreutils 9.1, else bash 5.2 */
     bool utf8;
     bool warn_const; /* GNU: characters behind 'c are worth a warning */
 };

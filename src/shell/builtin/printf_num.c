@@ -6,8 +6,9 @@
 #include "base/mem.h"
 
 /*
- * No long double has more digits behind its point than this (2^-16445, the smallest one, has 16445): what is asked for beyond is zeros, which
- * are counted rather than made, because the C library would allocate room for them that no account knows of.
+ * No long double has more digits behind its point than this (2^-16445, the smallest one, has 16445): what is asked for
+ * beyond is zeros, which are counted rather than made, because the C library would allocate room for them that no
+ * account knows of.
  */
 #define MOST_DIGITS 16500
 #define LONG_TEXT (5000 + MOST_DIGITS + 32) /* 4933 digits before the point */

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-/* printf_num - what printf's numeric conversions look like, with widths and precisions of any size kept as counts of padding. */
+/* printf_num - what printf's numeric conversions look like, with widths and precisions of any size kept as counts of
+ * padding. */
 
 #include "base/str.h"
 
 struct printf_spec {
     bool minus, plus, space, alt, zero, group, other_digits; /* flags - + ' ' # 0 ' I */
-    bool has_prec, plain; /* plain: the letter stands right behind the '%' */
-    int64_t width;        /* 0: none */
-    int64_t prec;         /* -1: none */
+    bool has_prec, plain;                                    /* plain: the letter stands right behind the '%' */
+    int64_t width;                                           /* 0: none */
+    int64_t prec;                                            /* -1: none */
 };
 
 /* A field: prefix, zeros, then the text with `more` zeros put in at `at`. */
 struct printf_num {
-    char prefix[4];  /* sign, 0x */
+    char prefix[4]; /* sign, 0x */
     uint8_t prefix_n;
-    bool no_zero;    /* the 0 flag does not apply */
+    bool no_zero; /* the 0 flag does not apply */
     int64_t zeros, more;
     const char *p;
     size_t n, at;

@@ -18,14 +18,14 @@ struct reading {
     int fd;
     char delim;
     bool raw;
-    bool exact;        /* -N: the delimiter is ordinary, nothing is split */
-    int64_t count;     /* characters still wanted, or -1 */
+    bool exact;    /* -N: the delimiter is ordinary, nothing is split */
+    int64_t count; /* characters still wanted, or -1 */
     int64_t deadline;
     struct buf line;
-    struct buf mask;   /* as long as line, 1 where a character was escaped; empty while none was */
-    bool backslash;    /* the last byte was one, and takes the next */
-    int more;          /* bytes that lack to the character begun last */
-    int status;        /* with END_FAIL */
+    struct buf mask; /* as long as line, 1 where a character was escaped; empty while none was */
+    bool backslash;  /* the last byte was one, and takes the next */
+    int more;        /* bytes that lack to the character begun last */
+    int status;      /* with END_FAIL */
 };
 
 /* ---- taking input ---- */
@@ -250,9 +250,13 @@ static int assign_array(struct reading *r, struct split *sp, struct str name)
     s = s ? var_resolve(sh, s, NULL) : NULL;
     if (!s || var_make_array(sh, s, VAR_ARRAY, false) < 0 || var_attr(sh, s, VAR_SET, 0) < 0)
         return 1;
-    for (int64_t n = 0; sp->i < sp->s.n; n++)
-        if (var_set_elem(sh, s, (struct str){0}, n, next_field(sp), false) < 0)
+    for (int64_t n = 0; sp->i < sp->s.n; n++) {
+        int rc = var_set_elem(sh, s, (struct str){0}, n, next_field(sp), false);
+        if (rc == -ENOMEM)
+            sh_error(sh, "%s: %s: cannot allocate memory", r->who, name.p);
+        if (rc < 0)
             return 1;
+    }
     return 0;
 }
 
@@ -421,22 +425,23 @@ static int builtin_read(struct shell *sh, struct builtin_args *a)
     return status;
 }
 
-BUILTIN(read, "read", builtin_read, BUILTIN_POSIX,
-        "read [-ers] [-a array] [-d delim] [-i text] [-n nchars] [-N nchars] [-p prompt] [-t timeout] [-u fd] [name ...]",
-        "    Read a line, split it by IFS and assign the fields to the names; the last name gets the rest. Without\n"
-        "    names the whole line goes to REPLY.\n"
-        "\n"
-        "      -a array    assign the fields to the elements of an indexed array\n"
-        "      -d delim    the line ends at the first character of delim, at a NUL when it is empty\n"
-        "      -e          on a terminal, edit the line\n"
-        "      -i text     with -e, what the line begins with\n"
-        "      -n nchars   end after so many characters, or at the delimiter\n"
-        "      -N nchars   end only after so many characters; nothing is split\n"
-        "      -p prompt   on a terminal, print this before\n"
-        "      -r          backslashes are ordinary\n"
-        "      -s          on a terminal, do not show what is typed\n"
-        "      -t timeout  give up after so many seconds, which may have a fraction; with 0 only look for input\n"
-        "      -u fd       read from this descriptor\n"
-        "\n"
-        "    The status is 0 unless the input ended, time was up (then above 128), an assignment failed or an\n"
-        "    option is wrong.\n");
+BUILTIN(
+    read, "read", builtin_read, BUILTIN_POSIX,
+    "read [-ers] [-a array] [-d delim] [-i text] [-n nchars] [-N nchars] [-p prompt] [-t timeout] [-u fd] [name ...]",
+    "    Read a line, split it by IFS and assign the fields to the names; the last name gets the rest. Without\n"
+    "    names the whole line goes to REPLY.\n"
+    "\n"
+    "      -a array    assign the fields to the elements of an indexed array\n"
+    "      -d delim    the line ends at the first character of delim, at a NUL when it is empty\n"
+    "      -e          on a terminal, edit the line\n"
+    "      -i text     with -e, what the line begins with\n"
+    "      -n nchars   end after so many characters, or at the delimiter\n"
+    "      -N nchars   end only after so many characters; nothing is split\n"
+    "      -p prompt   on a terminal, print this before\n"
+    "      -r          backslashes are ordinary\n"
+    "      -s          on a terminal, do not show what is typed\n"
+    "      -t timeout  give up after so many seconds, which may have a fraction; with 0 only look for input\n"
+    "      -u fd       read from this descriptor\n"
+    "\n"
+    "    The status is 0 unless the input ended, time was up (then above 128), an assignment failed or an\n"
+    "    option is wrong.\n");

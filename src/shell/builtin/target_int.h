@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-/* target - variables that builtins assign by a name given at run time: NAME or NAME[subscript] (read, printf -v, mapfile, getopts …). */
+/* target - variables that builtins assign by a name given at run time: NAME or NAME[subscript] (read, printf -v,
+ * mapfile, getopts …). */
 
 #include "base/str.h"
 
@@ -11,13 +12,14 @@ struct var;
 
 /* A place to assign to. */
 struct target {
-    struct sym *sym;  /* namerefs not followed */
-    bool elem;        /* NAME[subscript]: key or index, by the kind of array that NAME is */
-    struct str key;   /* in scratch */
+    struct sym *sym; /* namerefs not followed */
+    bool elem;       /* NAME[subscript]: key or index, by the kind of array that NAME is */
+    struct str key;  /* in scratch */
     int64_t index;
 };
 
-/* Reads @text: 0; -EINVAL when it is no such name (nothing is printed); another error after a message (of the subscript). */
+/* Reads @text: 0; -EINVAL when it is no such name (nothing is printed); another error after a message (of the
+ * subscript). */
 int target_parse(struct shell *sh, struct str text, struct target *ret);
 
 /* Assigns: 0, or an error after a message. */
@@ -26,6 +28,6 @@ int target_set(struct shell *sh, const struct target *t, struct str val);
 /* Both; a wrong name is told as "WHO: `TEXT': not a valid identifier". */
 int target_assign(struct shell *sh, const char *who, struct str text, struct str val);
 
-/* The element of @v that the text between brackets means: key (associative) or index. Expands @sub as the shell does once more for such
- * names, unless assoc_expand_once is set. 0, or an error after a message. */
+/* The element of @v that the text between brackets means: key (associative) or index. Expands @sub as the shell does
+ * once more for such names, unless assoc_expand_once is set. 0, or an error after a message. */
 int target_subscript(struct shell *sh, const struct var *v, struct str sub, struct str *ret_key, int64_t *ret_index);

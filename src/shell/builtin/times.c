@@ -3,11 +3,13 @@
 
 #include "base/clock.h"
 
-/* All time of the sandbox's own code is user time: the kernel's share cannot be told apart for one process of the session. */
+/* All time of the sandbox's own code is user time: the kernel's share cannot be told apart for one process of the
+ * session. */
 static void print_times(struct shell *sh, int64_t ns)
 {
     int64_t ms = ns / CLOCK_MS;
-    sh_printf(sh, "%lldm%lld.%03llds 0m0.000s\n", (long long)(ms / 60000), (long long)(ms / 1000 % 60), (long long)(ms % 1000));
+    sh_printf(sh, "%lldm%lld.%03llds 0m0.000s\n", (long long)(ms / 60000), (long long)(ms / 1000 % 60),
+              (long long)(ms % 1000));
 }
 
 static int builtin_times(struct shell *sh, struct builtin_args *a)

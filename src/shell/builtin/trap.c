@@ -91,8 +91,10 @@ static int builtin_trap(struct shell *sh, struct builtin_args *a)
 BUILTIN(trap, "trap", builtin_trap, BUILTIN_SPECIAL, "trap [-lp] [[arg] signal_spec ...]",
         "    Run the commands arg when the shell gets a signal, or on other occasions.\n"
         "\n"
-        "    arg - resets a signal to what it was, an empty arg ignores it. signal_spec is a name with or without SIG, a number,\n"
-        "    EXIT (0) when the shell ends, DEBUG before each simple command, RETURN when a function or sourced file ends, or ERR\n"
+        "    arg - resets a signal to what it was, an empty arg ignores it. signal_spec is a name with or without SIG, "
+        "a number,\n"
+        "    EXIT (0) when the shell ends, DEBUG before each simple command, RETURN when a function or sourced file "
+        "ends, or ERR\n"
         "    when a command fails where set -e would end the shell.\n"
         "      -l  list names and numbers of signals\n"
         "      -p  print what is set, or what is set for each signal_spec, in a form that can be used as input\n"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * ulimit shows the session's limits in the units bash has. They belong to the session, not to one process, and are set from outside
+ * ulimit shows the session's limits in the units bash has. They belong to the session, not to one process, and are set
+ * from outside
  * (--limit): a value that would change one is refused, since a limit that is only noted down would be a lie.
  */
 
@@ -46,17 +47,26 @@ static uint64_t value_of(const struct shell *sh, char letter)
     case 'i':
     case 'l':
     case 'q':
-    case 'r': return 0;
-    case 'f': return LIMIT_FILE / 1024;
-    case 'n': return LIMIT_FDS;
-    case 'p': return LIMIT_PIPE_BUF / 512;
-    case 's': return LIMIT_SHELL_STACK / 1024;
-    case 't': return (l->cpu_ms + 999) / 1000;
-    case 'u': return l->processes;
+    case 'r':
+        return 0;
+    case 'f':
+        return LIMIT_FILE / 1024;
+    case 'n':
+        return LIMIT_FDS;
+    case 'p':
+        return LIMIT_PIPE_BUF / 512;
+    case 's':
+        return LIMIT_SHELL_STACK / 1024;
+    case 't':
+        return (l->cpu_ms + 999) / 1000;
+    case 'u':
+        return l->processes;
     case 'd':
     case 'm':
-    case 'v': return l->memory / 1024;
-    default: return UNLIMITED;
+    case 'v':
+        return l->memory / 1024;
+    default:
+        return UNLIMITED;
     }
 }
 

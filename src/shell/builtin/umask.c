@@ -8,7 +8,8 @@ static void print_symbolic(struct shell *sh, uint32_t mask)
     static const char who[] = "ugo";
     for (int i = 0; i < 3; i++) {
         uint32_t allowed = ~mask >> (6 - 3 * i) & 7;
-        sh_printf(sh, "%s%c=%s%s%s", i ? "," : "", who[i], allowed & 4 ? "r" : "", allowed & 2 ? "w" : "", allowed & 1 ? "x" : "");
+        sh_printf(sh, "%s%c=%s%s%s", i ? "," : "", who[i], allowed & 4 ? "r" : "", allowed & 2 ? "w" : "",
+                  allowed & 1 ? "x" : "");
     }
     sh_puts(sh, "\n");
 }
@@ -40,16 +41,32 @@ static uint32_t spread(uint32_t perm, uint32_t who)
 static bool perm_bits(char c, uint32_t allowed, uint32_t *perm)
 {
     switch (c) {
-    case 'r': *perm |= 4; return true;
-    case 'w': *perm |= 2; return true;
-    case 'x': *perm |= 1; return true;
-    case 'X': *perm |= allowed & 0111 ? 1 : 0; return true;
+    case 'r':
+        *perm |= 4;
+        return true;
+    case 'w':
+        *perm |= 2;
+        return true;
+    case 'x':
+        *perm |= 1;
+        return true;
+    case 'X':
+        *perm |= allowed & 0111 ? 1 : 0;
+        return true;
     case 's':
-    case 't': return true; /* no part of a mask */
-    case 'u': *perm |= allowed >> 6 & 7; return true;
-    case 'g': *perm |= allowed >> 3 & 7; return true;
-    case 'o': *perm |= allowed & 7; return true;
-    default: return false;
+    case 't':
+        return true; /* no part of a mask */
+    case 'u':
+        *perm |= allowed >> 6 & 7;
+        return true;
+    case 'g':
+        *perm |= allowed >> 3 & 7;
+        return true;
+    case 'o':
+        *perm |= allowed & 7;
+        return true;
+    default:
+        return false;
     }
 }
 

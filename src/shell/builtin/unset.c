@@ -108,12 +108,13 @@ static int builtin_unset(struct shell *sh, struct builtin_args *a)
     return status;
 }
 
-BUILTIN(unset, "unset", builtin_unset, BUILTIN_SPECIAL, "unset [-f] [-v] [-n] [name ...]",
-        "    Remove variables, array elements or functions.\n"
-        "\n"
-        "      -f  functions only\n"
-        "      -v  variables only\n"
-        "      -n  a name reference itself, not what it names\n"
-        "\n"
-        "    Without an option a name that is no variable is taken for a function. The status is 0 unless an option is\n"
-        "    wrong or something is read-only.\n");
+BUILTIN(
+    unset, "unset", builtin_unset, BUILTIN_SPECIAL, "unset [-f] [-v] [-n] [name ...]",
+    "    Remove variables, array elements or functions.\n"
+    "\n"
+    "      -f  functions only\n"
+    "      -v  variables only\n"
+    "      -n  a name reference itself, not what it names\n"
+    "\n"
+    "    Without an option a name that is no variable is taken for a function. The status is 0 unless an option is\n"
+    "    wrong or something is read-only.\n");

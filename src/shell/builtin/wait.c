@@ -138,11 +138,12 @@ static int builtin_wait(struct shell *sh, struct builtin_args *a)
     return status;
 }
 
-BUILTIN(wait, "wait", builtin_wait, BUILTIN_POSIX, "wait [-fn] [-p var] [id ...]",
-        "    Wait for processes (by number) or jobs (%n) to end, or for all children.\n"
-        "\n"
-        "      -f      wait until they end, not only until they change\n"
-        "      -n      wait for the next one of them to end\n"
-        "      -p var  put the number of the process into var\n"
-        "\n"
-        "    The status is that of the last id; 127 when there is no such child; above 128 when a trapped signal came.\n");
+BUILTIN(
+    wait, "wait", builtin_wait, BUILTIN_POSIX, "wait [-fn] [-p var] [id ...]",
+    "    Wait for processes (by number) or jobs (%n) to end, or for all children.\n"
+    "\n"
+    "      -f      wait until they end, not only until they change\n"
+    "      -n      wait for the next one of them to end\n"
+    "      -p var  put the number of the process into var\n"
+    "\n"
+    "    The status is that of the last id; 127 when there is no such child; above 128 when a trapped signal came.\n");

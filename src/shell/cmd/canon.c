@@ -16,13 +16,13 @@ struct canon {
     struct cmd *c;
     enum canon_mode mode;
     bool no_links;
-    struct buf *out;  /* absolute, no slash at its end but for "/" */
-    size_t base;      /* where it begins in out */
-    struct buf rest;  /* what is still to be walked, from `at` */
+    struct buf *out; /* absolute, no slash at its end but for "/" */
+    size_t base;     /* where it begins in out */
+    struct buf rest; /* what is still to be walked, from `at` */
     size_t at;
     unsigned links, n_seen;
-    uint64_t seen[CANON_SEEN];     /* inodes of links */
-    size_t seen_left[CANON_SEEN];  /* how much was left behind each */
+    uint64_t seen[CANON_SEEN];    /* inodes of links */
+    size_t seen_left[CANON_SEEN]; /* how much was left behind each */
 };
 
 static struct str so_far(const struct canon *k)

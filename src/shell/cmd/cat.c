@@ -203,6 +203,10 @@ static int cat_main(struct cmd *c)
     struct cat k = {.c = c, .line_start = true};
     if (options(&k) < 0)
         return cmd_usage_status(c);
+    if (proc_fd_flags(c->p, 1) < 0) {
+        cmd_errno(c, proc_fd_flags(c->p, 1), "standard output");
+        return 1;
+    }
     char *block = cmd_block_get();
     int status = 0;
     if (c->optind == c->argc)

@@ -7,7 +7,10 @@
 #include "shell/cmd/walk.h"
 
 /* Modes may begin with '-': each letter one may have then is an "option" that takes the rest of its word. */
-#define MODE_LETTER(ch) {ch, NULL, CMD_OPT_ARG}
+#define MODE_LETTER(ch)                                                                                                \
+    {                                                                                                                  \
+        ch, NULL, CMD_OPT_ARG                                                                                          \
+    }
 
 static const struct cmd_opt opts[] = {
     {'c', "changes", CMD_NO_ARG},
@@ -60,7 +63,8 @@ static void describe(const struct chmod *m, const char *path, uint32_t old, uint
     cmd_mode_text(old, a);
     cmd_mode_text(new_mode, b);
     if (changed)
-        cmd_printf(m->c, "mode of %s changed from %04o (%s) to %04o (%s)\n", q, old & 07777, a + 1, new_mode & 07777, b + 1);
+        cmd_printf(m->c, "mode of %s changed from %04o (%s) to %04o (%s)\n", q, old & 07777, a + 1, new_mode & 07777,
+                   b + 1);
     else if (done)
         cmd_printf(m->c, "mode of %s retained as %04o (%s)\n", q, new_mode & 07777, b + 1);
     else
@@ -108,7 +112,8 @@ static int change(const struct chmod *m, const struct walk *w)
             vfs_stat_ino(cmd_vfs(m->c), w->st.ino, &st); /* the set-id bits may not have been ours to set */
         bool changed = r == 0 && !link && ((old ^ st.mode) & 07777) != 0;
         if (link && m->verbosity == VERBOSE)
-            cmd_printf(m->c, "neither symbolic link %s nor referent has been changed\n", cmd_quote(m->c, w->path.p, true));
+            cmd_printf(m->c, "neither symbolic link %s nor referent has been changed\n",
+                       cmd_quote(m->c, w->path.p, true));
         else if (!link && (changed || m->verbosity == VERBOSE))
             describe(m, w->path.p, old, new_mode, r == 0, changed);
     }
@@ -255,7 +260,8 @@ static int chmod_main(struct cmd *c)
     return run(&m);
 }
 
-CMD(chmod, chmod_main, 1, "Usage: chmod [OPTION]... MODE[,MODE]... FILE...\n  or:  chmod [OPTION]... OCTAL-MODE FILE...\n"
+CMD(chmod, chmod_main, 1,
+    "Usage: chmod [OPTION]... MODE[,MODE]... FILE...\n  or:  chmod [OPTION]... OCTAL-MODE FILE...\n"
     "  or:  chmod [OPTION]... --reference=RFILE FILE...\n",
     "  -c, --changes           as -v, but only for what changes\n"
     "  -f, --silent, --quiet   most messages not\n"

@@ -123,7 +123,8 @@ static void describe(const struct chown *o, const char *path, const struct vfs_s
     const char *what = user ? "ownership" : group ? "group" : "ownership";
     if (st) {
         const char *u = cmd_user_name(c, st->uid), *g = cmd_group_name(c, st->gid);
-        old = join(c, user ? (u ? u : number_text(c, st->uid)) : NULL, group ? (g ? g : number_text(c, st->gid)) : NULL);
+        old =
+            join(c, user ? (u ? u : number_text(c, st->uid)) : NULL, group ? (g ? g : number_text(c, st->gid)) : NULL);
     }
     if (how == CHANGED)
         cmd_printf(c, "changed %s of %s from %s to %s\n", what, q, old, new_spec);
@@ -174,9 +175,11 @@ static int change(const struct chown *o, const struct walk *w)
         return 1;
     bool act = wanted(o, &st);
     if (act && (r = vfs_chown(v, ctx.cred, st.ino, o->to.uid, o->to.gid)) < 0 && !o->silent)
-        cmd_errno(o->c, r, "changing %s of %s", o->to.uid != ANY ? "ownership" : "group", cmd_quote(o->c, w->path.p, true));
+        cmd_errno(o->c, r, "changing %s of %s", o->to.uid != ANY ? "ownership" : "group",
+                  cmd_quote(o->c, w->path.p, true));
     if (o->verbosity != QUIET) {
-        bool changed = act && r == 0 && !((o->to.uid == ANY || o->to.uid == st.uid) && (o->to.gid == ANY || o->to.gid == st.gid));
+        bool changed =
+            act && r == 0 && !((o->to.uid == ANY || o->to.uid == st.uid) && (o->to.gid == ANY || o->to.gid == st.gid));
         if (changed || o->verbosity == VERBOSE)
             describe(o, w->path.p, &st, r < 0 ? FAILED : changed ? CHANGED : RETAINED);
     }
@@ -213,8 +216,9 @@ static int event(const struct chown *o, struct walk *w, enum walk_event ev)
     case WALK_LOST:
         return unreachable(o, w, "cannot access");
     case WALK_CYCLE:
-        cmd_err(o->c, "WARNING: Circular directory structure.\nThis almost certainly means that you have a corrupted file "
-                      "system.\nNOTIFY YOUR SYSTEM MANAGER.\nThe following directory is part of the cycle:\n  %s\n",
+        cmd_err(o->c,
+                "WARNING: Circular directory structure.\nThis almost certainly means that you have a corrupted file "
+                "system.\nNOTIFY YOUR SYSTEM MANAGER.\nThe following directory is part of the cycle:\n  %s\n",
                 cmd_quote(o->c, w->path.p, false));
         return 1;
     case WALK_END:
@@ -224,7 +228,7 @@ static int event(const struct chown *o, struct walk *w, enum walk_event ev)
 }
 
 struct chown_opts {
-    int deref;      /* -1 not said, 0 -h, 1 --dereference */
+    int deref; /* -1 not said, 0 -h, 1 --dereference */
     int walk_flags;
     const char *reference;
 };
@@ -350,7 +354,8 @@ static int chown_main(struct cmd *c)
     return status;
 }
 
-CMD(chown, chown_main, 1, "Usage: chown [OPTION]... [OWNER][:[GROUP]] FILE...\n  or:  chown [OPTION]... --reference=RFILE FILE...\n",
+CMD(chown, chown_main, 1,
+    "Usage: chown [OPTION]... [OWNER][:[GROUP]] FILE...\n  or:  chown [OPTION]... --reference=RFILE FILE...\n",
     "  -c, --changes           as -v, but only for what changes\n"
     "  -f, --silent, --quiet   most messages not\n"
     "  -v, --verbose           a line for each file\n"

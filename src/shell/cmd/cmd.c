@@ -321,7 +321,7 @@ int cmd_run(const struct cmd_def *def, struct proc *p, const struct exec_image *
         .img = img,
         .optind = 1,
     };
-    c.out.p = (char *)(uintptr_t)"";
+    c.out.p = (char *)(uintptr_t) "";
     c.out_tty = proc_isatty(p, 1);
     int status = run_end(&c, def->main(&c));
     if (c.out.cap)

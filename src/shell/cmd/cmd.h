@@ -4,16 +4,18 @@
 /*
  * cmd - what a C command is: one file in this folder with a CMD() entry, found through a linker section.
  *
- * A command's main gets a struct cmd and returns its exit status. It reads and writes through its process (proc/proc.h), allocates from
- * c->arena (freed when it ends) or from mem_try() with MEM_AUTO, and calls cmd_poll() in every loop a guest can make long. When a call
- * gives -EINTR, or cmd_poll() is non-zero, it frees what it holds and returns; what it returns then does not matter.
+ * A command's main gets a struct cmd and returns its exit status. It reads and writes through its process
+ * (proc/proc.h), allocates from c->arena (freed when it ends) or from mem_try() with MEM_AUTO, and calls cmd_poll() in
+ * every loop a guest can make long. When a call gives -EINTR, or cmd_poll() is non-zero, it frees what it holds and
+ * returns; what it returns then does not matter.
  *
- * House rule: an option that is not implemented exactly is refused by name with status 2; it is never ignored or approximated. In an option table
- * such options are listed with CMD_REFUSED, so that they are told apart from options that do not exist in the real tool, which give the
- * real tool's own message and status.
+ * House rule: an option that is not implemented exactly is refused by name with status 2; it is never ignored or
+ * approximated. In an option table such options are listed with CMD_REFUSED, so that they are told apart from options
+ * that do not exist in the real tool, which give the real tool's own message and status.
  *
- * Output is collected in c->out and written when 64 KiB are there, when the command ends, and, on a terminal, at each newline. A message
- * goes straight to standard error, after what is pending in c->out (as error(3) does), so that `2>&1` keeps the order.
+ * Output is collected in c->out and written when 64 KiB are there, when the command ends, and, on a terminal, at each
+ * newline. A message goes straight to standard error, after what is pending in c->out (as error(3) does), so that
+ * `2>&1` keeps the order.
  */
 
 #include <fcntl.h>
@@ -30,34 +32,34 @@ struct spawn;
 struct cmd_def {
     const char *name;
     int (*main)(struct cmd *c);
-    const char *usage;  /* "Usage: cut OPTION... [FILE]...": the first line(s) of --help */
-    const char *help;   /* the options it has, one a line; what --help prints after usage */
+    const char *usage;    /* "Usage: cut OPTION... [FILE]...": the first line(s) of --help */
+    const char *help;     /* the options it has, one a line; what --help prints after usage */
     uint8_t usage_status; /* exit status of the real tool for a wrong option: 1 or 2 */
 };
 
 struct cmd {
     struct proc *p;
     const struct cmd_def *def;
-    const char *name;  /* for messages: argv[0] as given, as GNU tools print it */
+    const char *name; /* for messages: argv[0] as given, as GNU tools print it */
     int argc;
-    char **argv;       /* may be permuted by cmd_getopt() */
+    char **argv; /* may be permuted by cmd_getopt() */
     struct arena *arena;
     struct arena *keep; /* for what is found once and kept (users, zones): c->arena may be reset meanwhile */
-    struct buf out;    /* pending standard output: use cmd_write() and its kin, not buf_*() */
+    struct buf out;     /* pending standard output: use cmd_write() and its kin, not buf_*() */
     bool out_tty;
-    int out_err;       /* sticky negative errno of writing standard output */
-    bool out_reported; /* the command itself told of out_err */
-    bool utf8, utf8_known; /* see cmd_utf8() */
+    int out_err;                  /* sticky negative errno of writing standard output */
+    bool out_reported;            /* the command itself told of out_err */
+    bool utf8, utf8_known;        /* see cmd_utf8() */
     const struct exec_image *img; /* for the environment */
     /* option parser state */
-    int optind;        /* first operand after cmd_getopt() ended */
+    int optind; /* first operand after cmd_getopt() ended */
     const char *optarg;
     const char *opt_name; /* of the option last returned: "-x" or "--long" (in full) */
     char opt_short[3];
-    int opt_pos;       /* inside a cluster of short options; 0: at a word's start */
-    int opt_moved;     /* operands found before options, moved to argv[1…] */
-    bool opt_no_try;   /* cmd_getopt() leaves "Try …" to the command */
-    uint8_t opt_fail;  /* enum cmd_opt_fail of cmd_opt.c: why cmd_getopt() gave -2 */
+    int opt_pos;      /* inside a cluster of short options; 0: at a word's start */
+    int opt_moved;    /* operands found before options, moved to argv[1…] */
+    bool opt_no_try;  /* cmd_getopt() leaves "Try …" to the command */
+    uint8_t opt_fail; /* enum cmd_opt_fail of cmd_opt.c: why cmd_getopt() gave -2 */
     /* made on first use, in keep */
     struct cmd_users *users;
     struct cmd_zone *zone;
@@ -68,8 +70,7 @@ struct cmd {
 /* The same for a name that is not an identifier ("["). */
 #define CMD_NAMED(text_, id_, fn_, status_, usage_, help_)                                                             \
     static const struct cmd_def cmd_def_##id_ = {text_, fn_, usage_, help_, status_};                                  \
-    static const struct cmd_def *const cmd_ptr_##id_                                                                   \
-        __attribute__((used, section("shell_cmds"))) = &cmd_def_##id_
+    static const struct cmd_def *const cmd_ptr_##id_ __attribute__((used, section("shell_cmds"))) = &cmd_def_##id_
 
 /* The command called @name, or NULL. */
 const struct cmd_def *cmd_find(struct str name);
@@ -77,8 +78,8 @@ const struct cmd_def *cmd_find(struct str name);
 /* All commands, sorted by name. */
 const struct cmd_def *const *cmd_all(size_t *ret_n);
 
-/* Runs @def in @p: sets up a struct cmd, handles --help and --version, flushes at the end ("write error: …" and status 1 when that
- * fails, silently when the process must end). */
+/* Runs @def in @p: sets up a struct cmd, handles --help and --version, flushes at the end ("write error: …" and status
+ * 1 when that fails, silently when the process must end). */
 int cmd_run(const struct cmd_def *def, struct proc *p, const struct exec_image *img);
 
 /* ---- options ---- */
@@ -87,30 +88,33 @@ enum cmd_arg { CMD_NO_ARG, CMD_ARG, CMD_OPT_ARG };
 #define CMD_REFUSED 0x100 /* or-ed into arg: exists in the real tool, not implemented here */
 
 struct cmd_opt {
-    int code;            /* what cmd_getopt() returns; for a short option its character */
-    const char *lname;   /* long name without "--", or NULL */
-    int arg;             /* enum cmd_arg, or-ed with CMD_REFUSED */
+    int code;          /* what cmd_getopt() returns; for a short option its character */
+    const char *lname; /* long name without "--", or NULL */
+    int arg;           /* enum cmd_arg, or-ed with CMD_REFUSED */
 };
 
 /*
- * As getopt_long(3) of glibc: operands are permuted to the end (unless @posix_order: stop at the first operand), long names may be abbreviated
- * when unambiguous, "--" ends. @opts ends with code 0. A code below 256 that is a graphic character is also a short option. Returns the
- * code, -1 at the end, or -2 after an error: the message was printed as the real tool prints it ("cut: invalid option -- 'x'", "Try 'cut --help' for
- * more information.") or, for a refused one, "cut: option '-x' is not implemented here"; the caller returns cmd_usage_status(c). --help and
- * --version are known to every table: they print and give -2 too, with status 0. The order of @opts is the order in which an ambiguous
- * abbreviation lists its possibilities.
+ * As getopt_long(3) of glibc: operands are permuted to the end (unless @posix_order: stop at the first operand), long
+ * names may be abbreviated when unambiguous, "--" ends. @opts ends with code 0. A code below 256 that is a graphic
+ * character is also a short option. Returns the code, -1 at the end, or -2 after an error: the message was printed as
+ * the real tool prints it ("cut: invalid option -- 'x'", "Try 'cut --help' for more information.") or, for a refused
+ * one, "cut: option '-x' is not implemented here"; the caller returns cmd_usage_status(c). --help and
+ * --version are known to every table: they print and give -2 too, with status 0. The order of @opts is the order in
+ * which an ambiguous abbreviation lists its possibilities.
  */
 int cmd_getopt(struct cmd *c, const struct cmd_opt *opts, bool posix_order);
 
-/* Status after cmd_getopt() gave -2: 0 for --help and --version, 2 for an option not implemented here, else the tool's own. */
+/* Status after cmd_getopt() gave -2: 0 for --help and --version, 2 for an option not implemented here, else the tool's
+ * own. */
 int cmd_usage_status(const struct cmd *c);
 
-/* For commands whose real tool looks at these only when they stand alone (true, false): when argv is just --help or --version,
- * prints and returns true. */
+/* For commands whose real tool looks at these only when they stand alone (true, false): when argv is just --help or
+ * --version, prints and returns true. */
 bool cmd_help_alone(struct cmd *c);
 
-/* Index of @arg (or an unambiguous abbreviation of one) in @names (NULL-terminated); aliases have equal @vals. Returns vals[i], or -2 after
- * printing "NAME: invalid argument 'x' for '--opt'" with the list of valid ones and "Try …", as the real tools do. */
+/* Index of @arg (or an unambiguous abbreviation of one) in @names (NULL-terminated); aliases have equal @vals. Returns
+ * vals[i], or -2 after printing "NAME: invalid argument 'x' for '--opt'" with the list of valid ones and "Try …", as
+ * the real tools do. */
 int cmd_choice(struct cmd *c, const char *opt, const char *arg, const char *const *names, const int *vals);
 
 /* "NAME: missing operand", or "NAME: extra operand 'x'" as the real tools print them; returns the usage status. */
@@ -126,8 +130,8 @@ int cmd_refuse(struct cmd *c, const char *fmt, ...) __attribute__((format(printf
 
 /* ---- output and messages ---- */
 
-/* Appends to standard output. Errors stick in c->out_err; returns it, so that long loops can stop early. May block: @p must be the
- * command's own memory, not bytes borrowed from proc_peek() or vfs_peek(). */
+/* Appends to standard output. Errors stick in c->out_err; returns it, so that long loops can stop early. May block: @p
+ * must be the command's own memory, not bytes borrowed from proc_peek() or vfs_peek(). */
 int cmd_write(struct cmd *c, const void *p, size_t n);
 /* See cmd_write(). */
 int cmd_puts(struct cmd *c, const char *s);
@@ -142,9 +146,11 @@ int cmd_flush(struct cmd *c);
 void cmd_err(struct cmd *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* "NAME: text: STRERROR\n". */
 void cmd_errno(struct cmd *c, int err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-/* A name quoted as GNU tools' quotef and (when @always) quoteaf do: a plain name as it is, else 'a b', 'it'\''s' and 'a'$'\n''b'. In c->arena. */
+/* A name quoted as GNU tools' quotef and (when @always) quoteaf do: a plain name as it is, else 'a b', 'it'\''s' and
+ * 'a'$'\n''b'. In c->arena. */
 const char *cmd_quote(struct cmd *c, const char *s, bool always);
-/* As GNU tools' quote(): in ‘typographic’ quotes when the locale is UTF-8, else in 'plain' ones, with C escapes. In c->arena. */
+/* As GNU tools' quote(): in ‘typographic’ quotes when the locale is UTF-8, else in 'plain' ones, with C escapes. In
+ * c->arena. */
 const char *cmd_quote_loc(struct cmd *c, const char *s);
 /* Text as it is on standard error, after nothing and with nothing added. */
 void cmd_err_raw(struct cmd *c, const char *text);
@@ -161,7 +167,8 @@ static inline int cmd_poll(struct cmd *c)
     return proc_poll(c->p);
 }
 
-/* Opens an operand for reading: "-" is standard input (descriptor 0, which cmd_close_input leaves open). Descriptor or -errno, nothing printed. */
+/* Opens an operand for reading: "-" is standard input (descriptor 0, which cmd_close_input leaves open). Descriptor or
+ * -errno, nothing printed. */
 int cmd_open_input(struct cmd *c, const char *name);
 /* open(2) as an operand: never descriptor 0-2, even when those are closed. Descriptor or -errno. */
 int cmd_open_safe(struct cmd *c, const char *name, int oflags, uint32_t mode);
@@ -169,22 +176,22 @@ int cmd_open_safe(struct cmd *c, const char *name, int oflags, uint32_t mode);
 void cmd_close_input(struct cmd *c, int fd);
 
 /*
- * Lines (or records) of a descriptor. They are read in blocks of 64 KiB into memory of the reader's own, so a line stays valid over writes
- * and other descriptors' reads. More may have been read than the lines that were taken.
+ * Lines (or records) of a descriptor. They are read in blocks of 64 KiB into memory of the reader's own, so a line
+ * stays valid over writes and other descriptors' reads. More may have been read than the lines that were taken.
  */
 struct cmd_lines {
     struct cmd *c;
     int fd;
-    char delim;          /* '\n' or 0 */
+    char delim; /* '\n' or 0 */
     bool eof;
-    char *buf;           /* cap bytes; what lies in [pos, end) is read and not yet taken */
+    char *buf; /* cap bytes; what lies in [pos, end) is read and not yet taken */
     size_t pos, end, cap;
 };
 
 /* Starts reading lines from @fd. Allocates nothing. */
 void cmd_lines_init(struct cmd_lines *l, struct cmd *c, int fd, char delim);
-/* The next line, its delimiter left out; *ret_delim (may be NULL) tells whether it had one. 1, 0 at the end, or -errno (-EINTR: end; -ENOMEM: a line
- * too long). Borrowed until the next call on @l. */
+/* The next line, its delimiter left out; *ret_delim (may be NULL) tells whether it had one. 1, 0 at the end, or -errno
+ * (-EINTR: end; -ENOMEM: a line too long). Borrowed until the next call on @l. */
 int cmd_lines_next(struct cmd_lines *l, struct str *ret, bool *ret_delim);
 /* Frees the buffer. Accepts a zeroed struct. The descriptor stays where the last block ended. */
 void cmd_lines_done(struct cmd_lines *l);
@@ -209,7 +216,8 @@ static inline struct vfs_ctx cmd_ctx(const struct cmd *c)
     return proc_ctx(c->p);
 }
 
-/* Flushes standard output, prints @fmt on standard error and reads a line of standard input: whether it says yes (begins with y or Y). */
+/* Flushes standard output, prints @fmt on standard error and reads a line of standard input: whether it says yes
+ * (begins with y or Y). */
 bool cmd_ask(struct cmd *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- environment, children, users, time ---- */
@@ -219,11 +227,12 @@ const char *cmd_getenv(struct cmd *c, const char *name);
 /* The whole environment. */
 char **cmd_environ(struct cmd *c);
 
-/* Runs a program as a child and waits (env, xargs, find -exec): found in PATH as execvp(3) does. @env NULL is the command's own. Returns its outcome's status as a
- * shell gives it, *ret (may be NULL) the outcome itself; or a negative errno when it could not be run (-ENOENT, -EACCES, …). Flushes c->out first. */
+/* Runs a program as a child and waits (env, xargs, find -exec): found in PATH as execvp(3) does. @env NULL is the
+ * command's own. Returns its outcome's status as a shell gives it, *ret (may be NULL) the outcome itself; or a negative
+ * errno when it could not be run (-ENOENT, -EACCES, …). Flushes c->out first. */
 int cmd_spawn(struct cmd *c, int argc, char **argv, char **env, struct outcome *ret);
-/* Becomes a program, as execvp(3): runs it in the command's own process. 0 and its outcome, or a negative errno when it never began. Flushes c->out
- * first. */
+/* Becomes a program, as execvp(3): runs it in the command's own process. 0 and its outcome, or a negative errno when it
+ * never began. Flushes c->out first. */
 int cmd_exec(struct cmd *c, int argc, char **argv, char **env, struct outcome *ret);
 
 /* A child that runs beside the command. */
@@ -234,7 +243,8 @@ struct cmd_child {
 };
 /* Starts a program as cmd_spawn(), without waiting. 0 and *ret, or a negative errno when there is no child. */
 int cmd_spawn_start(struct cmd *c, int argc, char **argv, char **env, struct cmd_child *ret);
-/* Waits for the first of the children in @v to end: 0, its index and outcome, and its pid is then 0. -EINTR or -ECHILD: all of @v is given up. */
+/* Waits for the first of the children in @v to end: 0, its index and outcome, and its pid is then 0. -EINTR or -ECHILD:
+ * all of @v is given up. */
 int cmd_spawn_wait(struct cmd *c, struct cmd_child *v, size_t n, size_t *ret_i, struct outcome *ret);
 
 /* Name of a uid or gid from /etc/passwd and /etc/group of the tree (kept in c->keep), or NULL; and back (-ENOENT). */
@@ -249,14 +259,15 @@ int cmd_group_id(struct cmd *c, const char *name, uint32_t *ret);
 /* Whether names and patterns are UTF-8 (LC_ALL, LC_CTYPE, LANG). */
 bool cmd_utf8(struct cmd *c);
 
-/* The session's time zone is TZ or UTC (POSIX TZ strings; zoneinfo names when /usr/share/zoneinfo is in the tree): broken-down local time, offset in
- * seconds and abbreviation. */
+/* The session's time zone is TZ or UTC (POSIX TZ strings; zoneinfo names when /usr/share/zoneinfo is in the tree):
+ * broken-down local time, offset in seconds and abbreviation. */
 struct cmd_time {
     int64_t year;
     int mon, mday, hour, min, sec, wday, yday; /* mon 0-11, as struct tm */
     int32_t gmtoff;
     bool dst;         /* out only */
-    uint8_t want_dst; /* for cmd_mktime(): 0 whichever holds, 1 standard time, 2 daylight saving time, as tm_isdst -1, 0, 1 */
+    uint8_t want_dst; /* for cmd_mktime(): 0 whichever holds, 1 standard time, 2 daylight saving time, as tm_isdst -1,
+                         0, 1 */
     const char *zone; /* in c->keep */
 };
 /* See struct cmd_time. */
@@ -264,7 +275,8 @@ void cmd_localtime(struct cmd *c, int64_t unix_s, bool utc, struct cmd_time *ret
 /* Inverse, normalising as mktime(3): -EOVERFLOW. */
 int cmd_mktime(struct cmd *c, struct cmd_time *t, bool utc, int64_t *ret);
 /* strftime(3) of the C locale with GNU's flags (%-d %_H %^a %N %:z %s …), appended to @out. */
-void cmd_strftime(struct cmd *c, struct buf *out, const char *fmt, const struct cmd_time *t, int64_t unix_s, uint32_t ns);
+void cmd_strftime(struct cmd *c, struct buf *out, const char *fmt, const struct cmd_time *t, int64_t unix_s,
+                  uint32_t ns);
 
 /* Permission text "-rw-r--r--" of a mode into 11 bytes. */
 void cmd_mode_text(uint32_t mode, char out[11]);

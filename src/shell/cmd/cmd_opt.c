@@ -210,8 +210,8 @@ static bool opt_is_operand(const char *w)
 }
 
 /*
- * Operands found on the way are moved down to argv[1…], over words that were looked at already, and back up at the end: linear, and
- * without memory, however the words alternate.
+ * Operands found on the way are moved down to argv[1…], over words that were looked at already, and back up at the end:
+ * linear, and without memory, however the words alternate.
  */
 int cmd_getopt(struct cmd *c, const struct cmd_opt *opts, bool posix_order)
 {
@@ -272,7 +272,8 @@ int cmd_choice(struct cmd *c, const char *opt, const char *arg, const char *cons
     int i = choice_find(arg, names, vals);
     if (i >= 0)
         return vals[i];
-    cmd_err(c, "%s argument %s for %s", i == -1 ? "invalid" : "ambiguous", cmd_quote_loc(c, arg), cmd_quote_loc(c, opt));
+    cmd_err(c, "%s argument %s for %s", i == -1 ? "invalid" : "ambiguous", cmd_quote_loc(c, arg),
+            cmd_quote_loc(c, opt));
     struct buf b;
     buf_init(&b, 1u << 20);
     buf_addc(&b, "Valid arguments are:");

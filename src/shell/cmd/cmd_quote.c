@@ -8,8 +8,8 @@
 #include "shell/cmd/wide.h"
 
 /*
- * Shell styles have two passes over a name: one without outer quotes, which stops at the first character that needs them, and
- * one with. Inside quotes SHELL_ESCAPE switches to $'…' around what does not print, and back.
+ * Shell styles have two passes over a name: one without outer quotes, which stops at the first character that needs
+ * them, and one with. Inside quotes SHELL_ESCAPE switches to $'…' around what does not print, and back.
  */
 
 /* ASCII characters that a shell takes literally anywhere in a word. */
@@ -133,7 +133,8 @@ static void add_shell(struct buf *out, struct str s, bool escape, bool utf8)
 }
 
 /* C escapes, between @left and @right; @quote is the character that needs a backslash, or 0. */
-static void add_c(struct buf *out, struct str s, const char *left, const char *right, char quote, const struct quote_opts *o)
+static void add_c(struct buf *out, struct str s, const char *left, const char *right, char quote,
+                  const struct quote_opts *o)
 {
     buf_addc(out, left);
     for (size_t i = 0; i < s.n;) {

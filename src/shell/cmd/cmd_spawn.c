@@ -17,10 +17,10 @@ struct spawn {
     char **argv;
     char **(*env)(void *);
     void *env_arg;
-    const char *path;   /* value of PATH */
-    int err;            /* negative errno when nothing began */
-    bool orphan;        /* the parent is gone; who runs it frees it */
-    bool ended;         /* who runs it is done with it */
+    const char *path; /* value of PATH */
+    int err;          /* negative errno when nothing began */
+    bool orphan;      /* the parent is gone; who runs it frees it */
+    bool ended;       /* who runs it is done with it */
 };
 
 static char **env_given(void *arg)
@@ -43,7 +43,7 @@ static int exec_script(struct proc *p, struct spawn *s, const char *file, struct
     char **v = mem_try(((size_t)s->argc + 2) * sizeof *v);
     if (!v)
         return -ENOMEM;
-    v[0] = (char *)(uintptr_t)"/bin/sh";
+    v[0] = (char *)(uintptr_t) "/bin/sh";
     v[1] = (char *)(uintptr_t)file;
     for (int i = 1; i <= s->argc; i++)
         v[i + 1] = s->argv[i];

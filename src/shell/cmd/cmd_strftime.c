@@ -7,9 +7,9 @@
 
 /* One conversion: what stood between '%' and the letter. */
 struct conv {
-    char pad;     /* '_', '-', '0', '+', or 0 */
+    char pad; /* '_', '-', '0', '+', or 0 */
     bool upper, swap;
-    int width;    /* -1: none */
+    int width; /* -1: none */
     int colons;
     char modifier;
 };
@@ -45,7 +45,8 @@ static void add_text(struct strf *f, const struct conv *k, const char *s, size_t
 }
 
 /* Digits with a sign, padded; @mask has a bit for each digit (from the last) that a colon follows to its left. */
-static void add_number(struct strf *f, const struct conv *k, bool neg, uint64_t v, int digits, bool plus, unsigned mask, char dflt)
+static void add_number(struct strf *f, const struct conv *k, bool neg, uint64_t v, int digits, bool plus, unsigned mask,
+                       char dflt)
 {
     char text[48], *p = text + sizeof text;
     do {
@@ -436,7 +437,8 @@ static void format_all(struct strf *f, const char *fmt)
     }
 }
 
-void cmd_strftime(struct cmd *c, struct buf *out, const char *fmt, const struct cmd_time *t, int64_t unix_s, uint32_t ns)
+void cmd_strftime(struct cmd *c, struct buf *out, const char *fmt, const struct cmd_time *t, int64_t unix_s,
+                  uint32_t ns)
 {
     struct strf f = {.c = c, .out = out, .t = t, .unix_s = unix_s, .ns = ns};
     format_all(&f, fmt);

@@ -80,7 +80,8 @@ static int as_utc(const struct cmd_time *t, int64_t *ret)
     return 0;
 }
 
-/* The other side of a daylight saving change: the nearest moment that has the wanted kind of time lends its offset. False when there is none. */
+/* The other side of a daylight saving change: the nearest moment that has the wanted kind of time lends its offset.
+ * False when there is none. */
 static bool other_dst(const struct cmd_zone *z, int64_t local, int64_t *t, bool want)
 {
     const int64_t stride = 601200, most = 268828200; /* as mktime(3) of glibc looks */

@@ -12,11 +12,11 @@
 
 /* A directory whose entries are being copied. */
 struct copy_frame {
-    struct copy_item it;   /* names are not valid any more but for operands */
+    struct copy_item it; /* names are not valid any more but for operands */
     uint64_t src_dir, dst_dir;
-    size_t src_n, dst_n;   /* lengths of its paths */
-    uint32_t dst_mode;     /* as it was before it was made writable */
-    bool restore;          /* put dst_mode back */
+    size_t src_n, dst_n; /* lengths of its paths */
+    uint32_t dst_mode;   /* as it was before it was made writable */
+    bool restore;        /* put dst_mode back */
     bool ok;
 };
 
@@ -169,15 +169,17 @@ static bool unlink_first(struct copier *k, struct copy_item *it)
     return true;
 }
 
-/* Looks at the destination. STEP_ENTER: go on; else the step's result. *ret_renamed is set when the source counts as moved. */
+/* Looks at the destination. STEP_ENTER: go on; else the step's result. *ret_renamed is set when the source counts as
+ * moved. */
 static enum step look_at_dest(struct copier *k, struct copy_item *it, bool *ret_renamed)
 {
     struct vfs_ctx ctx = cmd_ctx(k->c);
     bool dir = S_ISDIR(it->sst.mode), done;
     bool through = !(k->o.move || k->o.symbolic_link || k->o.hard_link || k->o.unlink_first) &&
                    (S_ISREG(it->sst.mode) || (k->o.as_regular && !dir && !S_ISLNK(it->sst.mode)));
-    int r = it->dst_at == 0 ? proc_stat(k->c->p, it->dst, through ? 0 : VFS_NOFOLLOW, &it->dstat)
-                            : vfs_stat(cmd_vfs(k->c), &ctx, it->dst_at, it->dst, through ? 0 : VFS_NOFOLLOW, &it->dstat);
+    int r = it->dst_at == 0
+                ? proc_stat(k->c->p, it->dst, through ? 0 : VFS_NOFOLLOW, &it->dstat)
+                : vfs_stat(cmd_vfs(k->c), &ctx, it->dst_at, it->dst, through ? 0 : VFS_NOFOLLOW, &it->dstat);
     it->new_dst = r < 0;
     if (r == -ENOENT || (r == -ELOOP && k->o.unlink_after_fail))
         return STEP_ENTER;
@@ -221,11 +223,13 @@ static bool link_to(struct copier *k, const struct copy_item *it, const char *ea
             cmd_printf(k->c, "removed %s\n", cmd_quote(k->c, k->dst.p, true));
     }
     if (r < 0)
-        cmd_errno(k->c, r, "cannot create hard link %s to %s", cmd_quote(k->c, k->dst.p, true), cmd_quote(k->c, earlier, true));
+        cmd_errno(k->c, r, "cannot create hard link %s to %s", cmd_quote(k->c, k->dst.p, true),
+                  cmd_quote(k->c, earlier, true));
     return r == 0;
 }
 
-/* A directory that was met before: into itself, twice on the command line, or by links. STEP_ENTER: copy it all the same. */
+/* A directory that was met before: into itself, twice on the command line, or by links. STEP_ENTER: copy it all the
+ * same. */
 static enum step directory_again(struct copier *k, const struct copy_item *it, const char *earlier)
 {
     if (copy__same_name(k, it->src_at, it->src, 0, str_c(earlier))) {
@@ -286,13 +290,14 @@ static enum step rename_step(struct copier *k, struct copy_item *it, bool *ret_r
         return STEP_FAILED;
     }
     if (r != -EXDEV) {
-        cmd_errno(k->c, r, "cannot move %s to %s", cmd_quote(k->c, k->top_src, true), cmd_quote(k->c, k->top_dst, true));
+        cmd_errno(k->c, r, "cannot move %s to %s", cmd_quote(k->c, k->top_src, true),
+                  cmd_quote(k->c, k->top_dst, true));
         return STEP_FAILED;
     }
     r = dir ? vfs_rmdir(v, &ctx, it->dst_at, it->dst) : vfs_unlink(v, &ctx, it->dst_at, it->dst);
     if (r < 0 && r != -ENOENT) {
-        cmd_errno(k->c, r, "inter-device move failed: %s to %s; unable to remove target", cmd_quote(k->c, k->top_src, true),
-                  cmd_quote(k->c, k->top_dst, true));
+        cmd_errno(k->c, r, "inter-device move failed: %s to %s; unable to remove target",
+                  cmd_quote(k->c, k->top_src, true), cmd_quote(k->c, k->top_dst, true));
         return STEP_FAILED;
     }
     if (k->o.verbose && !dir)
@@ -313,7 +318,8 @@ static bool make_symlink_to_source(struct copier *k, struct copy_item *it)
     if (slash)
         vfs_lookup(v, &ctx, 0, slash == k->dst.p ? STR("/") : str_of(k->dst.p, (size_t)(slash - k->dst.p)), 0, &dir);
     if (k->src.p[0] != '/' && slash && dir != ctx.cwd) {
-        cmd_err(k->c, "%s: can make relative symbolic links only in current directory", cmd_quote(k->c, k->dst.p, false));
+        cmd_err(k->c, "%s: can make relative symbolic links only in current directory",
+                cmd_quote(k->c, k->dst.p, false));
         return false;
     }
     int r = vfs_symlink(v, &ctx, buf_str(&k->src), it->dst_at, it->dst);
@@ -322,7 +328,8 @@ static bool make_symlink_to_source(struct copier *k, struct copy_item *it)
         r = vfs_symlink(v, &ctx, buf_str(&k->src), it->dst_at, it->dst);
     }
     if (r < 0)
-        cmd_errno(k->c, r, "cannot create symbolic link %s to %s", cmd_quote(k->c, k->dst.p, true), cmd_quote(k->c, k->src.p, true));
+        cmd_errno(k->c, r, "cannot create symbolic link %s to %s", cmd_quote(k->c, k->dst.p, true),
+                  cmd_quote(k->c, k->src.p, true));
     return r == 0;
 }
 
@@ -337,7 +344,8 @@ static bool make_hard_link(struct copier *k, struct copy_item *it)
         r = vfs_link(v, &ctx, it->src_at, it->src, it->dst_at, it->dst, flags);
     }
     if (r < 0)
-        cmd_errno(k->c, r, "cannot create hard link %s to %s", cmd_quote(k->c, k->dst.p, true), cmd_quote(k->c, k->src.p, true));
+        cmd_errno(k->c, r, "cannot create hard link %s to %s", cmd_quote(k->c, k->dst.p, true),
+                  cmd_quote(k->c, k->src.p, true));
     return r == 0;
 }
 

@@ -4,10 +4,10 @@
 /*
  * copy - one file or tree to another name: what cp and mv stand on.
  *
- * A tree is walked with a stack on the heap; every step names its file by directory inode and name, so that depth and length of paths
- * have no limit of their own. Two tables go with a run of the command: which files were copied where (hard links among them, and the
- * directory that a tree must not be copied into), and what was made under a name of the command line (which a later operand must
- * not overwrite).
+ * A tree is walked with a stack on the heap; every step names its file by directory inode and name, so that depth and
+ * length of paths have no limit of their own. Two tables go with a run of the command: which files were copied where
+ * (hard links among them, and the directory that a tree must not be copied into), and what was made under a name of the
+ * command line (which a later operand must not overwrite).
  */
 
 #include "base/map.h"
@@ -19,16 +19,16 @@ enum copy_sparse { COPY_SPARSE_AUTO, COPY_SPARSE_NEVER, COPY_SPARSE_ALWAYS };
 
 struct copy_opts {
     enum copy_deref deref;
-    enum copy_ask ask;         /* -f of mv: never ask; -n: never overwrite; -i */
+    enum copy_ask ask; /* -f of mv: never ask; -n: never overwrite; -i */
     enum copy_sparse sparse;
-    bool move;                 /* mv */
-    bool recursive, as_regular; /* as_regular: read special files, do not make them anew */
+    bool move;                            /* mv */
+    bool recursive, as_regular;           /* as_regular: read special files, do not make them anew */
     bool unlink_first, unlink_after_fail; /* --remove-destination; -f of cp */
     bool update, verbose, one_fs;
     bool hard_link, symbolic_link, attributes_only;
     bool keep_mode, keep_owner, keep_times, keep_links, no_mode; /* --preserve; --no-preserve=mode */
-    bool require;              /* a failure to preserve fails the copy */
-    bool tty;                  /* standard input is a terminal */
+    bool require;                                                /* a failure to preserve fails the copy */
+    bool tty;                                                    /* standard input is a terminal */
 };
 
 struct copy_frame;
@@ -36,13 +36,13 @@ struct copy_frame;
 struct copier {
     struct cmd *c;
     struct copy_opts o;
-    struct map copied;   /* (inode, device) of a source: path of its copy */
-    struct map made;     /* (inode, device) and name of a destination made for an operand */
-    struct map seen;     /* the same of source operands; both only when there are several */
+    struct map copied; /* (inode, device) of a source: path of its copy */
+    struct map made;   /* (inode, device) and name of a destination made for an operand */
+    struct map seen;   /* the same of source operands; both only when there are several */
     bool several;
     /* the operand at hand */
     const char *top_src, *top_dst;
-    bool first_dir;      /* its first directory was made and noted */
+    bool first_dir; /* its first directory was made and noted */
     bool into_self;
     struct buf src, dst; /* paths, for messages and for looking at operands */
     struct copy_frame *frames;
@@ -51,21 +51,21 @@ struct copier {
 
 /* What a step works on. */
 struct copy_item {
-    uint64_t src_at, dst_at; /* directories of src and dst; 0: cwd, with the whole path */
-    struct str src, dst;     /* names there */
-    bool top;                /* an operand */
-    bool new_dst;            /* nothing is at the destination */
+    uint64_t src_at, dst_at;    /* directories of src and dst; 0: cwd, with the whole path */
+    struct str src, dst;        /* names there */
+    bool top;                   /* an operand */
+    bool new_dst;               /* nothing is at the destination */
     struct vfs_stat sst, dstat; /* status of the source, and of the destination unless new_dst */
-    uint32_t mode;           /* of the source, set-id bits taken out when its owner could not be kept */
-    uint32_t omitted;        /* permissions left out when the copy was made, to be added at the end */
+    uint32_t mode;              /* of the source, set-id bits taken out when its owner could not be kept */
+    uint32_t omitted;           /* permissions left out when the copy was made, to be added at the end */
 };
 
 /* Prepares; @several: more than one source operand. */
 void copy_init(struct copier *k, struct cmd *c, bool several);
 /* Frees. */
 void copy_done(struct copier *k);
-/* Copies or moves the operand @src to @dst. @new_dst: nothing is there, as far as the caller knows. *ret_renamed (may be NULL): it was a rename, so
- * nothing is left of the source. False when anything failed; messages were printed. */
+/* Copies or moves the operand @src to @dst. @new_dst: nothing is there, as far as the caller knows. *ret_renamed (may
+ * be NULL): it was a rename, so nothing is left of the source. False when anything failed; messages were printed. */
 bool copy_run(struct copier *k, const char *src, const char *dst, bool new_dst, bool *ret_renamed);
 
 /* ---- between the files of copy ---- */

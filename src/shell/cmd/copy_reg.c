@@ -129,7 +129,8 @@ static bool open_source(struct copier *k, struct copy_item *it, struct end *e)
     struct vfs_ctx ctx = cmd_ctx(c);
     int r;
     if (S_ISREG(it->sst.mode))
-        r = vfs_open(cmd_vfs(c), &ctx, it->src_at, it->src, O_RDONLY | (k->o.deref == COPY_DEREF_NEVER ? O_NOFOLLOW : 0), 0, &e->h);
+        r = vfs_open(cmd_vfs(c), &ctx, it->src_at, it->src,
+                     O_RDONLY | (k->o.deref == COPY_DEREF_NEVER ? O_NOFOLLOW : 0), 0, &e->h);
     else
         r = e->fd = cmd_open_safe(c, k->src.p, O_RDONLY, 0);
     if (r < 0)
@@ -137,7 +138,8 @@ static bool open_source(struct copier *k, struct copy_item *it, struct end *e)
     return r >= 0;
 }
 
-/* Opens what is there, to overwrite it: 0, or a negative errno (-ENOENT: it is to be made, perhaps after it was removed). */
+/* Opens what is there, to overwrite it: 0, or a negative errno (-ENOENT: it is to be made, perhaps after it was
+ * removed). */
 static int open_existing(struct copier *k, struct copy_item *it, struct end *e, bool *ret_fail)
 {
     struct cmd *c = k->c;
@@ -164,7 +166,8 @@ static int open_existing(struct copier *k, struct copy_item *it, struct end *e, 
 static int make_new(struct copier *k, struct copy_item *it, struct end *e)
 {
     struct vfs_ctx ctx = cmd_ctx(k->c);
-    return vfs_open(cmd_vfs(k->c), &ctx, it->dst_at, it->dst, O_WRONLY | O_CREAT | O_EXCL, it->mode & 0777 & ~it->omitted, &e->h);
+    return vfs_open(cmd_vfs(k->c), &ctx, it->dst_at, it->dst, O_WRONLY | O_CREAT | O_EXCL,
+                    it->mode & 0777 & ~it->omitted, &e->h);
 }
 
 /* A dangling link at the destination is never written through: true after the message. */

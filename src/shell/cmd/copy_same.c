@@ -33,7 +33,8 @@ bool copy__same_name(struct copier *k, uint64_t at_a, struct str a, uint64_t at_
 {
     uint64_t dir_a, dir_b;
     struct str last_a, last_b;
-    return split(k, at_a, a, &dir_a, &last_a) && split(k, at_b, b, &dir_b, &last_b) && dir_a == dir_b && str_eq(last_a, last_b);
+    return split(k, at_a, a, &dir_a, &last_a) && split(k, at_b, b, &dir_b, &last_b) && dir_a == dir_b &&
+           str_eq(last_a, last_b);
 }
 
 /* Both are links, and links are copied as such. */
@@ -48,7 +49,8 @@ static bool links_ok(struct copier *k, const struct copy_item *it, bool same, bo
 }
 
 /* The rest of the cases: @src and @dst are the entries' own status, links not followed. */
-static bool entries_ok(struct copier *k, const struct copy_item *it, struct vfs_stat src, struct vfs_stat dst, bool *ret_done)
+static bool entries_ok(struct copier *k, const struct copy_item *it, struct vfs_stat src, struct vfs_stat dst,
+                       bool *ret_done)
 {
     struct vfs *v = cmd_vfs(k->c);
     struct vfs_ctx ctx = cmd_ctx(k->c);
@@ -80,11 +82,11 @@ static bool entries_ok(struct copier *k, const struct copy_item *it, struct vfs_
         return true;
     /* A link may be moved onto the file it leads to, when that is under another name than the link says. */
     if (k->o.move && src_link && dst.nlink > 1) {
-        struct buf b;
-        buf_init(&b, 1u << 20);
-        bool other = canon_path(k->c, k->src.p, CANON_EXISTING, false, &b) == 0 &&
-                     !copy__same_name(k, 0, buf_str(&b), it->dst_at, it->dst);
-        buf_done(&b);
+        struct buf real;
+        buf_init(&real, 1u << 20);
+        bool other = canon_path(k->c, k->src.p, CANON_EXISTING, false, &real) == 0 &&
+                     !copy__same_name(k, 0, buf_str(&real), it->dst_at, it->dst);
+        buf_done(&real);
         return other;
     }
     if (k->o.hard_link) {

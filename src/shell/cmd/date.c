@@ -169,7 +169,8 @@ static const char *iso(struct cmd *c, bool rfc)
     static const int vals[] = {SPEC_HOURS, SPEC_MINUTES, SPEC_DATE, SPEC_SECONDS, SPEC_NS};
     static const char *const iso_formats[] = {"%Y-%m-%dT%H%:z", "%Y-%m-%dT%H:%M%:z", "%Y-%m-%d", "%Y-%m-%dT%H:%M:%S%:z",
                                               "%Y-%m-%dT%H:%M:%S,%N%:z"};
-    static const char *const rfc_formats[] = {NULL, NULL, "%Y-%m-%d", "%Y-%m-%d %H:%M:%S%:z", "%Y-%m-%d %H:%M:%S.%N%:z"};
+    static const char *const rfc_formats[] = {NULL, NULL, "%Y-%m-%d", "%Y-%m-%d %H:%M:%S%:z",
+                                              "%Y-%m-%d %H:%M:%S.%N%:z"};
     if (!c->optarg)
         return iso_formats[SPEC_DATE];
     int k = cmd_choice(c, rfc ? "--rfc-3339" : "--iso-8601", c->optarg, rfc ? names + 2 : names, rfc ? vals + 2 : vals);
@@ -265,7 +266,8 @@ static int date_main(struct cmd *c)
 }
 
 CMD(date, date_main, 1, "Usage: date [OPTION]... [+FORMAT]\n",
-    "Prints the time of the clock, or another, as FORMAT says (see strftime(3); also %N nanoseconds, %:z, %::z, and the flags -_0+^#).\n"
+    "Prints the time of the clock, or another, as FORMAT says (see strftime(3); also %N nanoseconds, %:z, %::z, and "
+    "the flags -_0+^#).\n"
     "  -d, --date=STRING         the time that STRING describes, such as 'next friday 10:00', '3 days ago', '@86400'\n"
     "  -f, --file=DATEFILE       as -d for each line of DATEFILE; '-' is standard input\n"
     "  -I[FMT], --iso-8601[=FMT]  ISO 8601: FMT is date (the default), hours, minutes, seconds or ns\n"

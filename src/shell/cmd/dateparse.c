@@ -26,7 +26,7 @@ struct parse {
     int64_t month, day, hour, minutes, seconds;
     int32_t ns;
     enum dp_meridian meridian;
-    int64_t zone;        /* seconds east */
+    int64_t zone; /* seconds east */
     bool local_dst;
     int64_t weekday, weekday_ordinal;
     struct dp_rel rel;
@@ -67,7 +67,8 @@ static bool add_rel(struct parse *s, const struct dp_rel *r, int sign)
     s->rel_seen = true;
     return add_to(&s->rel.ns, r->ns, sign) && add_to(&s->rel.seconds, r->seconds, sign) &&
            add_to(&s->rel.minutes, r->minutes, sign) && add_to(&s->rel.hour, r->hour, sign) &&
-           add_to(&s->rel.day, r->day, sign) && add_to(&s->rel.month, r->month, sign) && add_to(&s->rel.year, r->year, sign);
+           add_to(&s->rel.day, r->day, sign) && add_to(&s->rel.month, r->month, sign) &&
+           add_to(&s->rel.year, r->year, sign);
 }
 
 /* @n of the unit @unit. */
@@ -523,8 +524,9 @@ static bool add_clock(struct parse *s, int64_t at, struct dateparse_time *ret)
         return false;
     int64_t rest = ns % CLOCK_S;
     rest = rest < 0 ? rest + CLOCK_S : rest;
-    if (__builtin_mul_overflow(s->rel.hour, 3600, &h) || !add_to(&at, h, 1) || __builtin_mul_overflow(s->rel.minutes, 60, &m) ||
-        !add_to(&at, m, 1) || !add_to(&at, s->rel.seconds, 1) || !add_to(&at, (ns - rest) / CLOCK_S, 1))
+    if (__builtin_mul_overflow(s->rel.hour, 3600, &h) || !add_to(&at, h, 1) ||
+        __builtin_mul_overflow(s->rel.minutes, 60, &m) || !add_to(&at, m, 1) || !add_to(&at, s->rel.seconds, 1) ||
+        !add_to(&at, (ns - rest) / CLOCK_S, 1))
         return false;
     *ret = (struct dateparse_time){at, (uint32_t)rest};
     return true;

@@ -45,7 +45,7 @@ struct env {
 
 struct split {
     struct env *e;
-    struct buf text;  /* arguments, each ended by NUL */
+    struct buf text; /* arguments, each ended by NUL */
     size_t count;
     bool in_arg, single, dbl;
 };

@@ -193,8 +193,7 @@ static int compile_perl(struct grep *g)
         cmd_err(g->c, "the -P option only supports a single pattern");
         return -EINVAL;
     }
-    unsigned flags = regex_flags(g) | (g->eol ? 0 : REGEX_NEWLINE);
-    int r = regex_pcre_compile(g->patterns[0].text, flags, &g->pcre, msg);
+    int r = regex_pcre_compile(g->patterns[0].text, regex_flags(g), &g->pcre, msg);
     if (r < 0)
         cmd_err(g->c, "%s", msg);
     return r;
@@ -569,8 +568,8 @@ static int run(struct grep *g)
 
 static int main_grep(struct cmd *c)
 {
-    struct grep g = {.c = c, .eol = '\n', .max_count = INT64_MAX, .before = -1, .after = -1, .context = -1,
-                     .group_sep = "--"};
+    struct grep g = {
+        .c = c, .eol = '\n', .max_count = INT64_MAX, .before = -1, .after = -1, .context = -1, .group_sep = "--"};
     c->opt_no_try = true;
     int status = run(&g);
     grep_scan_done(&g);

@@ -18,7 +18,7 @@ struct grep_globs {
     struct grep_glob {
         const char *pattern;
         bool include;
-    } *v;
+    } * v;
     size_t n, cap;
 };
 
@@ -87,7 +87,7 @@ struct grep_input {
     uint64_t size;
 };
 
-/* Searches one input named g->file: whether lines were selected (or, for -L, none). A fatal error sets g->stop and g->error. */
+/* Searches one input named g->file: whether lines were selected. A fatal error sets g->stop and g->error. */
 bool grep_scan(struct grep *g, struct grep_input *in);
 
 /* Frees what grep_scan() keeps. */
@@ -96,7 +96,7 @@ void grep_scan_done(struct grep *g);
 /* The match of @line at or after @from: 1, 0, or -1 after a message (g->stop is set). */
 int grep_match(struct grep *g, struct str line, size_t from, struct regex_span *ret);
 
-/* Searches one operand; "-" is standard input. True when it counts as a success. */
+/* Searches one operand; "-" is standard input. True when lines were selected. */
 bool grep_operand(struct grep *g, const char *name);
 
 /* Adds a pattern to @gl. */
@@ -110,8 +110,8 @@ void grep_file_error(struct grep *g, int err);
 /* Sets up g->color from GREP_COLOR and GREP_COLORS. */
 void grep_colors(struct grep *g);
 
-/* Prints the selected (@sep ':') or context (@sep '-') line @line, its end included, which begins at byte @off of the file and is
- * line @number. False when it is not text. */
+/* Prints the selected (@sep ':') or context (@sep '-') line @line, its end included, which begins at byte @off of the
+ * file and is line @number. False when it is not text. */
 bool grep_print_line(struct grep *g, struct str line, uint64_t off, uint64_t number, char sep, int width);
 /* Prints the group separator. */
 void grep_print_group(struct grep *g);

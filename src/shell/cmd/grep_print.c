@@ -17,9 +17,15 @@ static bool color_item(struct grep *g, struct str item)
         const char *name;
         const char **to, **also;
     } names[] = {
-        {"mt", &k->selected_match, &k->context_match}, {"ms", &k->selected_match, NULL}, {"mc", &k->context_match, NULL},
-        {"fn", &k->file, NULL},                        {"ln", &k->line, NULL},           {"bn", &k->byte, NULL},
-        {"se", &k->sep, NULL},                         {"sl", &k->selected_line, NULL},  {"cx", &k->context_line, NULL},
+        {"mt", &k->selected_match, &k->context_match},
+        {"ms", &k->selected_match, NULL},
+        {"mc", &k->context_match, NULL},
+        {"fn", &k->file, NULL},
+        {"ln", &k->line, NULL},
+        {"bn", &k->byte, NULL},
+        {"se", &k->sep, NULL},
+        {"sl", &k->selected_line, NULL},
+        {"cx", &k->context_line, NULL},
     };
     ptrdiff_t eq = str_find(item, '=', 0);
     struct str name = eq < 0 ? item : str_of(item.p, (size_t)eq);
@@ -217,9 +223,7 @@ bool grep_print_line(struct grep *g, struct str line, uint64_t off, uint64_t num
     if (!g->only_matching && !print_head(g, body, &at, sep))
         return false;
     bool selected = sep == ':', matching = selected != g->invert;
-    const char *line_color = !k->on ? ""
-                             : (selected != (g->invert && k->reverse)) ? k->selected_line
-                                                                       : k->context_line;
+    const char *line_color = !k->on ? "" : (selected != (g->invert && k->reverse)) ? k->selected_line : k->context_line;
     const char *match_color = !k->on ? "" : selected ? k->selected_match : k->context_match;
     size_t done_to = 0;
     if (matching && (g->only_matching || *match_color) &&

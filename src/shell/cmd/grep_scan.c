@@ -6,11 +6,12 @@
 #include "base/num.h"
 
 /*
- * One file, block by block. Blocks are as large as GNU grep's, because it decides block by block whether a file is binary: lines that match
- * in front of the first NUL's block are printed, later ones are only told of. In a binary file a NUL ends a line.
+ * One file, block by block. Blocks are as large as GNU grep's, because it decides block by block whether a file is
+ * binary: lines that match in front of the first NUL's block are printed, later ones are only told of. In a binary file
+ * a NUL ends a line.
  *
- * The buffer holds, in this order: lines kept as leading context, the beginning of a line whose end is not read yet, and
- * what was read.
+ * The buffer holds, in this order: lines kept as leading context, the beginning of a line whose end is not read yet,
+ * and what was read.
  */
 
 #define BLOCK 98304u
@@ -18,20 +19,20 @@
 struct scan {
     struct grep *g;
     struct grep_input *in;
-    size_t len;       /* bytes in the buffer */
-    uint64_t base;    /* file offset of the buffer */
-    size_t last_out;  /* behind the last line printed */
-    bool has_out;     /* last_out is one */
-    uint64_t lines;   /* lines before `counted` */
+    size_t len;      /* bytes in the buffer */
+    uint64_t base;   /* file offset of the buffer */
+    size_t last_out; /* behind the last line printed */
+    bool has_out;    /* last_out is one */
+    uint64_t lines;  /* lines before `counted` */
     size_t counted;
-    int64_t left;     /* of --max-count */
-    int64_t found;    /* lines selected */
-    int64_t pending;  /* lines of trailing context to come */
-    uint64_t after_last; /* file offset behind the last line selected */
+    int64_t left;             /* of --max-count */
+    int64_t found;            /* lines selected */
+    int64_t pending;          /* lines of trailing context to come */
+    uint64_t after_last;      /* file offset behind the last line selected */
     int64_t found_before_nul; /* -1: no NUL met */
-    bool bad_text;    /* a line was not printed as it is no text */
+    bool bad_text;            /* a line was not printed as it is no text */
     bool eof;
-    int width;        /* of numbers, with -T */
+    int width; /* of numbers, with -T */
 };
 
 void grep_scan_done(struct grep *g)
@@ -88,7 +89,8 @@ static int find_perl(struct grep *g, struct str buf, size_t *ret_start, size_t *
 /* The first line of whole lines that matches: 1, 0, or -1 after a message. */
 static int find_line(struct grep *g, struct str buf, size_t *ret_start, size_t *ret_end)
 {
-    int r = g->pcre ? find_perl(g, buf, ret_start, ret_end) : regex_find_line(g->re, buf, 0, g->eol, ret_start, ret_end);
+    int r =
+        g->pcre ? find_perl(g, buf, ret_start, ret_end) : regex_find_line(g->re, buf, 0, g->eol, ret_start, ret_end);
     return r < 0 ? match_error(g, r) : r;
 }
 
@@ -135,8 +137,11 @@ static void print(struct scan *s, size_t from, size_t to, char sep)
         s->lines += count_eols(g->buf + s->counted, from - s->counted, g->eol) + 1;
         s->counted = to;
     }
-    if (!grep_print_line(g, str_of(g->buf + from, to - from), s->base + from, s->lines, sep, s->width))
+    /* A line that is no text leaves the place where context goes on as it was, as in the real one. */
+    if (!grep_print_line(g, str_of(g->buf + from, to - from), s->base + from, s->lines, sep, s->width)) {
         s->bad_text = true;
+        return;
+    }
     s->last_out = to;
     s->has_out = true;
 }
@@ -424,8 +429,8 @@ bool grep_scan(struct grep *g, struct grep_input *in)
         cmd_err(g->c, "%s: binary file matches", g->file);
     if (g->count)
         grep_print_count(g, s.found);
-    bool hit = (s.found > 0) != (g->list == GREP_LIST_NONMATCHING);
-    if (g->list != GREP_LIST_NONE && hit) {
+    bool hit = s.found > 0;
+    if (g->list == (hit ? GREP_LIST_MATCHING : GREP_LIST_NONMATCHING)) {
         grep_print_name(g);
         cmd_putc(g->c, g->null_names ? 0 : '\n');
         if (g->line_buffered)

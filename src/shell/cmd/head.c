@@ -83,7 +83,8 @@ static int head_lines(struct head *h, int fd, const char *name)
     return 0;
 }
 
-/* Prints and drops what lies before the last `n` bytes or lines of @b. @ended: no more will come, so an unfinished line counts. */
+/* Prints and drops what lies before the last `n` bytes or lines of @b. @ended: no more will come, so an unfinished line
+ * counts. */
 static void let_go(struct head *h, struct buf *b, uint64_t *lines, bool ended)
 {
     size_t go = 0;

@@ -7,15 +7,9 @@
 #include "shell/cmd/users.h"
 
 static const struct cmd_opt opts[] = {
-    {'Z', "context", CMD_NO_ARG},
-    {'g', "group", CMD_NO_ARG},
-    {'G', "groups", CMD_NO_ARG},
-    {'n', "name", CMD_NO_ARG},
-    {'r', "real", CMD_NO_ARG},
-    {'u', "user", CMD_NO_ARG},
-    {'z', "zero", CMD_NO_ARG},
-    {'a', NULL, CMD_NO_ARG},
-    {0},
+    {'Z', "context", CMD_NO_ARG}, {'g', "group", CMD_NO_ARG}, {'G', "groups", CMD_NO_ARG},
+    {'n', "name", CMD_NO_ARG},    {'r', "real", CMD_NO_ARG},  {'u', "user", CMD_NO_ARG},
+    {'z', "zero", CMD_NO_ARG},    {'a', NULL, CMD_NO_ARG},    {0},
 };
 
 struct id {

@@ -52,7 +52,8 @@ static const char *relative_target(struct ln *l, const char *from, const char *d
     buf_init(&dir, 1u << 20);
     buf_init(&src, 1u << 20);
     buf_init(&out, 1u << 20);
-    if (canon_path(c, parent, CANON_MISSING, false, &dir) == 0 && canon_path(c, from, CANON_MISSING, false, &src) == 0) {
+    if (canon_path(c, parent, CANON_MISSING, false, &dir) == 0 &&
+        canon_path(c, from, CANON_MISSING, false, &src) == 0) {
         canon_relative(src.p, dir.p, &out);
         r = arena_dup(c->arena, out.p, out.n);
     }
@@ -75,7 +76,9 @@ static int cannot(struct ln *l, int err, const char *from, const char *dest)
 {
     struct cmd *c = l->c;
     if (l->symbolic)
-        cmd_errno(c, err, err == -ENAMETOOLONG || !*from ? "failed to create symbolic link %s -> %s" : "failed to create symbolic link %s%s",
+        cmd_errno(c, err,
+                  err == -ENAMETOOLONG || !*from ? "failed to create symbolic link %s -> %s"
+                                                 : "failed to create symbolic link %s%s",
                   cmd_quote(c, dest, true), err == -ENAMETOOLONG || !*from ? cmd_quote(c, from, true) : "");
     else if (err == -EMLINK)
         cmd_errno(c, err, "failed to create hard link to %.0s%s", dest, cmd_quote(c, from, true));
@@ -110,7 +113,8 @@ static int replace(struct ln *l, const char *from, const char *dest)
     return -EEXIST;
 }
 
-/* Looks at what is in the way. 0: go on, *ret_there tells whether something is; 1: leave it (an answer); -1 after a message. */
+/* Looks at what is in the way. 0: go on, *ret_there tells whether something is; 1: leave it (an answer); -1 after a
+ * message. */
 static int check(struct ln *l, const char *from, const char *dest, const struct vfs_stat *src, bool *ret_there)
 {
     struct cmd *c = l->c;
@@ -294,7 +298,8 @@ static int ln_main(struct cmd *c)
 }
 
 CMD(ln, ln_main, 1,
-    "Usage: ln [OPTION]... [-T] TARGET LINK_NAME\n  or:  ln [OPTION]... TARGET\n  or:  ln [OPTION]... TARGET... DIRECTORY\n"
+    "Usage: ln [OPTION]... [-T] TARGET LINK_NAME\n  or:  ln [OPTION]... TARGET\n  or:  ln [OPTION]... TARGET... "
+    "DIRECTORY\n"
     "  or:  ln [OPTION]... -t DIRECTORY TARGET...\n",
     "  -d, -F, --directory       try to hard link directories (the tree refuses)\n"
     "  -f, --force               replace what is there\n"

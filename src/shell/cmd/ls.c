@@ -4,8 +4,25 @@
 #include <errno.h>
 
 enum {
-    O_AUTHOR = 256, O_BLOCK_SIZE, O_CLASSIFY, O_COLOR, O_LINK_DIRS, O_FILE_TYPE, O_FORMAT, O_FULL_TIME, O_DIRS_FIRST, O_HIDE, O_HYPERLINK,
-    O_INDICATOR, O_QUOTING, O_SHOW_CONTROL, O_SI, O_SORT, O_TIME, O_TIME_STYLE, O_ZERO,
+    O_AUTHOR = 256,
+    O_BLOCK_SIZE,
+    O_CLASSIFY,
+    O_COLOR,
+    O_LINK_DIRS,
+    O_FILE_TYPE,
+    O_FORMAT,
+    O_FULL_TIME,
+    O_DIRS_FIRST,
+    O_HIDE,
+    O_HYPERLINK,
+    O_INDICATOR,
+    O_QUOTING,
+    O_SHOW_CONTROL,
+    O_SI,
+    O_SORT,
+    O_TIME,
+    O_TIME_STYLE,
+    O_ZERO,
 };
 
 static const struct cmd_opt opts[] = {
@@ -79,15 +96,16 @@ struct ls_opts {
     const char *time_style;
 };
 
-static const char *const when_names[] = {"always", "yes", "force", "never", "no", "none", "auto", "tty", "if-tty", NULL};
+static const char *const when_names[] = {"always", "yes",  "force", "never",  "no",
+                                         "none",   "auto", "tty",   "if-tty", NULL};
 static const int when_vals[] = {1, 1, 1, 0, 0, 0, 2, 2, 2};
 
-static const char *const quoting_names[] = {"literal",         "shell",   "shell-always", "shell-escape",
-                                            "shell-escape-always", "c",       "c-maybe",      "escape",
-                                            "locale",          "clocale", NULL};
-static const int quoting_vals[] = {QUOTE_LITERAL,  QUOTE_SHELL,  QUOTE_SHELL_ALWAYS, QUOTE_SHELL_ESCAPE,
-                                   QUOTE_SHELL_ESCAPE_ALWAYS, QUOTE_C, QUOTE_C_MAYBE, QUOTE_ESCAPE,
-                                   QUOTE_LOCALE,   QUOTE_CLOCALE};
+static const char *const quoting_names[] = {"literal", "shell",   "shell-always", "shell-escape", "shell-escape-always",
+                                            "c",       "c-maybe", "escape",       "locale",       "clocale",
+                                            NULL};
+static const int quoting_vals[] = {
+    QUOTE_LITERAL, QUOTE_SHELL,   QUOTE_SHELL_ALWAYS, QUOTE_SHELL_ESCAPE, QUOTE_SHELL_ESCAPE_ALWAYS,
+    QUOTE_C,       QUOTE_C_MAYBE, QUOTE_ESCAPE,       QUOTE_LOCALE,       QUOTE_CLOCALE};
 
 /* --color and --classify: 0, 1, or -1 after a message. */
 static int when(struct ls *l, const char *opt)
@@ -105,7 +123,8 @@ static void add_pattern(struct ls *l, struct ls_pattern **list, const char *text
 
 static int choice_format(struct ls *l, struct ls_opts *s)
 {
-    static const char *const names[] = {"verbose", "long", "commas", "horizontal", "across", "vertical", "single-column", NULL};
+    static const char *const names[] = {"verbose", "long",     "commas",        "horizontal",
+                                        "across",  "vertical", "single-column", NULL};
     static const int vals[] = {LS_LONG, LS_LONG, LS_COMMAS, LS_ACROSS, LS_ACROSS, LS_COLUMNS, LS_SINGLE};
     s->format = cmd_choice(l->c, "--format", l->c->optarg, names, vals);
     return s->format;
@@ -148,7 +167,8 @@ static int line_width(const char *text, int64_t *ret)
     bool octal = text[0] == '0';
     if (octal && text[1]) {
         for (const char *p = text + 1; *p; p++)
-            if (*p < '0' || *p > '7' || __builtin_mul_overflow(v, 8, &v) || __builtin_add_overflow(v, (uint64_t)(*p - '0'), &v))
+            if (*p < '0' || *p > '7' || __builtin_mul_overflow(v, 8, &v) ||
+                __builtin_add_overflow(v, (uint64_t)(*p - '0'), &v))
                 return -1;
     } else {
         enum num_status st = num_u64(text, "", &v);
@@ -416,7 +436,8 @@ static void set_quoting(struct ls *l, const struct ls_opts *s)
         l->quote.extra = l->indicator == LS_CLASSIFY ? " *=>@|" : l->indicator == LS_FILE_TYPE ? " =>@|" : " ";
     else if (l->indicator >= LS_FILE_TYPE)
         l->quote.extra = l->indicator == LS_CLASSIFY ? "*=>@|" : "=>@|";
-    l->dir_quote = (struct quote_opts){.style = l->quote.style, .utf8 = l->quote.utf8, .extra = style == QUOTE_ESCAPE ? " :" : ":"};
+    l->dir_quote = (struct quote_opts){
+        .style = l->quote.style, .utf8 = l->quote.utf8, .extra = style == QUOTE_ESCAPE ? " :" : ":"};
     l->align_quotes = (l->format == LS_LONG || ((l->format == LS_COLUMNS || l->format == LS_ACROSS) && l->line)) &&
                       (style == QUOTE_SHELL || style == QUOTE_SHELL_ESCAPE || style == QUOTE_C_MAYBE);
     l->hide_control = s->hide_control < 0 ? c->out_tty : s->hide_control;
@@ -456,9 +477,11 @@ static int set_time_style(struct ls *l, const char *style)
                 found = vals[i];
         }
     if (hits != 1 && !(hits > 1 && found >= 0 && strlen(names[found]) == n)) {
-        cmd_err(c, "%s argument %s for %s", hits ? "ambiguous" : "invalid", cmd_quote_loc(c, style), cmd_quote_loc(c, "time style"));
-        cmd_err_raw(c, "Valid arguments are:\n  - [posix-]full-iso\n  - [posix-]long-iso\n  - [posix-]iso\n  - [posix-]locale\n"
-                       "  - +FORMAT (e.g., +%H:%M) for a 'date'-style format\n");
+        cmd_err(c, "%s argument %s for %s", hits ? "ambiguous" : "invalid", cmd_quote_loc(c, style),
+                cmd_quote_loc(c, "time style"));
+        cmd_err_raw(
+            c, "Valid arguments are:\n  - [posix-]full-iso\n  - [posix-]long-iso\n  - [posix-]iso\n  - [posix-]locale\n"
+               "  - +FORMAT (e.g., +%H:%M) for a 'date'-style format\n");
         cmd_try_help(c);
         return -2;
     }
@@ -496,9 +519,7 @@ static int set_defaults(struct ls *l, const struct ls_opts *s)
     set_line(l, s);
     set_quoting(l, s);
     set_blocks(l, s);
-    l->sort = s->sort >= 0 ? (enum ls_sort)s->sort
-              : l->format != LS_LONG && s->explicit_time ? LS_BY_TIME
-                                                         : LS_BY_NAME;
+    l->sort = s->sort >= 0 ? (enum ls_sort)s->sort : l->format != LS_LONG && s->explicit_time ? LS_BY_TIME : LS_BY_NAME;
     if (l->format == LS_LONG) {
         int r = set_time_style(l, s->time_style);
         if (r < 0)
@@ -506,7 +527,8 @@ static int set_defaults(struct ls *l, const struct ls_opts *s)
         l->now = INT64_MIN;
     }
     if (l->deref == LS_DEREF_UNSET)
-        l->deref = l->immediate || l->indicator == LS_CLASSIFY || l->format == LS_LONG ? LS_DEREF_NEVER : LS_DEREF_ARG_DIRS;
+        l->deref =
+            l->immediate || l->indicator == LS_CLASSIFY || l->format == LS_LONG ? LS_DEREF_NEVER : LS_DEREF_ARG_DIRS;
     if (l->immediate)
         l->recursive = false;
     l->need_stat = l->sort == LS_BY_TIME || l->sort == LS_BY_SIZE || l->format == LS_LONG || l->blocks;
@@ -518,7 +540,7 @@ static int ls_main(struct cmd *c)
 {
     struct ls l = {.c = c, .eol = '\n'};
     struct ls_opts s = {.format = -1, .sort = -1, .hide_control = -1, .quoting = -1, .width = -1, .tab = -1};
-    static char *here[] = {(char *)(uintptr_t)"."};
+    static char *here[] = {(char *)(uintptr_t) "."};
     for (int o; (o = cmd_getopt(c, opts, false)) != -1;) {
         if (o == -2)
             return cmd_usage_status(c);

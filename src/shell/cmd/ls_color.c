@@ -22,9 +22,9 @@ static void defaults(struct ls *l)
 static bool known_terminal(struct cmd *c)
 {
     static const char *const names[] = {
-        "Eterm",     "ansi", "*color*", "con[0-9]*x[0-9]*", "cons25",   "console", "cygwin", "*direct*", "dtterm",
-        "gnome",     "hurd", "jfbterm", "konsole",          "kterm",    "linux",   "linux-c", "mlterm",  "putty",
-        "rxvt*",     "screen*", "st",   "terminator",       "tmux*",    "vt100",   "xterm*",
+        "Eterm", "ansi",    "*color*", "con[0-9]*x[0-9]*", "cons25", "console", "cygwin",  "*direct*", "dtterm",
+        "gnome", "hurd",    "jfbterm", "konsole",          "kterm",  "linux",   "linux-c", "mlterm",   "putty",
+        "rxvt*", "screen*", "st",      "terminator",       "tmux*",  "vt100",   "xterm*",
     };
     const char *term = cmd_getenv(c, "TERM");
     if (!term || !*term)

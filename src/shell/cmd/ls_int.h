@@ -23,9 +23,31 @@ enum ls_deref { LS_DEREF_UNSET, LS_DEREF_NEVER, LS_DEREF_ARGS, LS_DEREF_ARG_DIRS
 
 /* What has a colour. */
 enum ls_color {
-    COLOR_LEFT, COLOR_RIGHT, COLOR_END, COLOR_RESET, COLOR_NORM, COLOR_FILE, COLOR_DIR, COLOR_LINK, COLOR_FIFO, COLOR_SOCK,
-    COLOR_BLK, COLOR_CHR, COLOR_MISSING, COLOR_ORPHAN, COLOR_EXEC, COLOR_DOOR, COLOR_SETUID, COLOR_SETGID, COLOR_STICKY,
-    COLOR_OTHER_WRITABLE, COLOR_STICKY_OTHER_WRITABLE, COLOR_CAP, COLOR_MULTIHARDLINK, COLOR_CLR_TO_EOL, COLOR_N,
+    COLOR_LEFT,
+    COLOR_RIGHT,
+    COLOR_END,
+    COLOR_RESET,
+    COLOR_NORM,
+    COLOR_FILE,
+    COLOR_DIR,
+    COLOR_LINK,
+    COLOR_FIFO,
+    COLOR_SOCK,
+    COLOR_BLK,
+    COLOR_CHR,
+    COLOR_MISSING,
+    COLOR_ORPHAN,
+    COLOR_EXEC,
+    COLOR_DOOR,
+    COLOR_SETUID,
+    COLOR_SETGID,
+    COLOR_STICKY,
+    COLOR_OTHER_WRITABLE,
+    COLOR_STICKY_OTHER_WRITABLE,
+    COLOR_CAP,
+    COLOR_MULTIHARDLINK,
+    COLOR_CLR_TO_EOL,
+    COLOR_N,
 };
 
 struct ls_ext {
@@ -55,8 +77,8 @@ struct ls_file {
     uint32_t target_mode; /* when target_ok */
     uint32_t width;       /* columns of the quoted name; UINT32_MAX not known */
     bool target_ok, operand_dir;
-    bool target_read;     /* the status of the target was asked for */
-    int8_t quoted;        /* -1 not known */
+    bool target_read; /* the status of the target was asked for */
+    int8_t quoted;    /* -1 not known */
 };
 
 /* Widths of the columns of a long listing. */

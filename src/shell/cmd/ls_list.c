@@ -95,17 +95,16 @@ static bool needs_stat(const struct ls *l, uint32_t type, bool operand)
 /* Status of an operand: links as the options have it. 0 or an error. */
 static int stat_operand(struct ls *l, const char *path, struct vfs_stat *st)
 {
-    struct vfs *v = cmd_vfs(l->c);
-    struct vfs_ctx ctx = cmd_ctx(l->c);
+    struct proc *p = l->c->p;
     int r = -ENOENT;
     if (l->deref == LS_DEREF_ALWAYS || l->deref == LS_DEREF_ARGS)
-        return vfs_stat(v, &ctx, 0, str_c(path), 0, st);
+        return proc_stat(p, str_c(path), 0, st);
     if (l->deref == LS_DEREF_ARG_DIRS) {
-        r = vfs_stat(v, &ctx, 0, str_c(path), 0, st);
+        r = proc_stat(p, str_c(path), 0, st);
         if (r == 0 ? S_ISDIR(st->mode) : r != -ENOENT)
             return r;
     }
-    return vfs_stat(v, &ctx, 0, str_c(path), VFS_NOFOLLOW, st);
+    return proc_stat(p, str_c(path), VFS_NOFOLLOW, st);
 }
 
 static int stat_entry(struct ls *l, uint64_t dir, const struct vfs_dirent *e, struct vfs_stat *st)
@@ -165,8 +164,9 @@ static void add_entry(struct ls *l, const char *dir_path, uint64_t dir, const st
         int r = stat_entry(l, dir, e, &st);
         if (r < 0) {
             const char *path = strcmp(dir_path, ".") == 0 ? f->name
-                               : dir_path[strlen(dir_path) - 1] == '/' ? arena_printf(c->arena, "%s%s", dir_path, f->name)
-                                                                       : arena_printf(c->arena, "%s/%s", dir_path, f->name);
+                               : dir_path[strlen(dir_path) - 1] == '/'
+                                   ? arena_printf(c->arena, "%s%s", dir_path, f->name)
+                                   : arena_printf(c->arena, "%s/%s", dir_path, f->name);
             failed(l, false, r, "cannot access", path);
             f->ino = 0;
         } else {
@@ -275,7 +275,8 @@ static void queue(struct ls *l, const char *path, bool operand, bool leave)
     l->pending = p;
 }
 
-/* Queues the directories of the listing, the first to be listed last in; @dir NULL: operands, which also leave the listing. */
+/* Queues the directories of the listing, the first to be listed last in; @dir NULL: operands, which also leave the
+ * listing. */
 static void queue_dirs(struct ls *l, const char *dir)
 {
     if (dir)
@@ -289,7 +290,8 @@ static void queue_dirs(struct ls *l, const char *dir)
             queue(l, f->name, !dir, false);
         } else {
             size_t n = strlen(dir);
-            queue(l, arena_printf(l->c->arena, "%s%s%s", dir, n > 0 && dir[n - 1] == '/' ? "" : "/", f->name), false, false);
+            queue(l, arena_printf(l->c->arena, "%s%s%s", dir, n > 0 && dir[n - 1] == '/' ? "" : "/", f->name), false,
+                  false);
         }
     }
     size_t n = 0;
@@ -427,7 +429,8 @@ void ls__run(struct ls *l, int n, char **operands)
     queue_dirs(l, NULL);
     if (l->n > 0) {
         ls__print(l);
-        l->printed = l->pending != NULL;
+        if (l->pending)
+            cmd_putc(l->c, '\n');
     }
     bool header = l->n > 0 || n > 1 || (l->pending && l->pending->next);
     list_pending(l, header);

@@ -7,15 +7,9 @@
 #define MKTEMP_TRIES (62 * 62 * 62)
 
 static const struct cmd_opt opts[] = {
-    {'d', "directory", CMD_NO_ARG},
-    {'q', "quiet", CMD_NO_ARG},
-    {256, "suffix", CMD_ARG},
-    {'u', "dry-run", CMD_NO_ARG},
-    {257, "tmpdir", CMD_OPT_ARG},
-    {'p', NULL, CMD_ARG},
-    {'t', NULL, CMD_NO_ARG},
-    {'V', NULL, CMD_NO_ARG},
-    {0},
+    {'d', "directory", CMD_NO_ARG}, {'q', "quiet", CMD_NO_ARG},   {256, "suffix", CMD_ARG},
+    {'u', "dry-run", CMD_NO_ARG},   {257, "tmpdir", CMD_OPT_ARG}, {'p', NULL, CMD_ARG},
+    {'t', NULL, CMD_NO_ARG},        {'V', NULL, CMD_NO_ARG},      {0},
 };
 
 struct mktemp_opts {
@@ -199,11 +193,12 @@ static int mktemp_main(struct cmd *c)
 }
 
 CMD_NAMED("mktemp", temp, mktemp_main, 1, "Usage: mktemp [OPTION]... [TEMPLATE]\n",
-    "Makes a file (mode 600) or directory (700) with a new name and prints it. TEMPLATE holds three X or more, which become\n"
-    "letters and digits; without it, it is tmp.XXXXXXXXXX in the directory for temporary files.\n"
-    "  -d, --directory     make a directory\n"
-    "  -u, --dry-run       make nothing, only print a name (unsafe)\n"
-    "  -q, --quiet         no message when it cannot be made\n"
-    "      --suffix=SUFF   put SUFF behind TEMPLATE, which then ends in X\n"
-    "  -p DIR, --tmpdir[=DIR]  TEMPLATE is relative to DIR, or $TMPDIR, or /tmp\n"
-    "  -t                  TEMPLATE is a name in $TMPDIR, or the DIR of -p, or /tmp (deprecated)\n");
+          "Makes a file (mode 600) or directory (700) with a new name and prints it. TEMPLATE holds three X or more, "
+          "which become\n"
+          "letters and digits; without it, it is tmp.XXXXXXXXXX in the directory for temporary files.\n"
+          "  -d, --directory     make a directory\n"
+          "  -u, --dry-run       make nothing, only print a name (unsafe)\n"
+          "  -q, --quiet         no message when it cannot be made\n"
+          "      --suffix=SUFF   put SUFF behind TEMPLATE, which then ends in X\n"
+          "  -p DIR, --tmpdir[=DIR]  TEMPLATE is relative to DIR, or $TMPDIR, or /tmp\n"
+          "  -t                  TEMPLATE is a name in $TMPDIR, or the DIR of -p, or /tmp (deprecated)\n");

@@ -76,8 +76,9 @@ static bool into_dir(struct mv *m, const char *dir, const char *src)
     size_t n = trimmed(src), from = n, d = strlen(dir);
     while (from > 0 && src[from - 1] != '/')
         from--;
-    return move(m, src,
-                arena_printf(m->c->arena, "%s%s%.*s", dir, d > 0 && dir[d - 1] == '/' ? "" : "/", (int)(n - from), src + from));
+    return move(
+        m, src,
+        arena_printf(m->c->arena, "%s%s%.*s", dir, d > 0 && dir[d - 1] == '/' ? "" : "/", (int)(n - from), src + from));
 }
 
 static int is_dir(struct mv *m, const char *name)

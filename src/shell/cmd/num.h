@@ -2,7 +2,8 @@
 #pragma once
 
 /*
- * num - numbers of command lines ("10", "4K", "2MiB", "0.5s") and sizes for people ("1.5K"), as GNU tools read and write them.
+ * num - numbers of command lines ("10", "4K", "2MiB", "0.5s") and sizes for people ("1.5K"), as GNU tools read and
+ * write them.
  */
 
 #include <stdbool.h>
@@ -19,8 +20,9 @@ enum num_status {
 };
 
 /*
- * A decimal number with leading blanks and '+' allowed. @suffixes lists the letters that may follow ("bcEGkKMPTwYZ0"; '0' allows the
- * second letters "B" for powers of 1000 and "iB"); NULL: none. A suffix alone counts as one of it. *ret is set on OK and OVERFLOW.
+ * A decimal number with leading blanks and '+' allowed. @suffixes lists the letters that may follow ("bcEGkKMPTwYZ0";
+ * '0' allows the second letters "B" for powers of 1000 and "iB"); NULL: none. A suffix alone counts as one of it. *ret
+ * is set on OK and OVERFLOW.
  */
 enum num_status num_u64(const char *s, const char *suffixes, uint64_t *ret);
 /* The same with a sign. */
@@ -28,17 +30,18 @@ enum num_status num_i64(const char *s, const char *suffixes, int64_t *ret);
 
 /* How block counts and sizes are shown. */
 struct num_human {
-    uint64_t block;  /* unit of the output when not @scale */
-    bool scale;      /* pick the unit that fits: -h, --si */
-    bool suffix;     /* print the unit's letter */
+    uint64_t block; /* unit of the output when not @scale */
+    bool scale;     /* pick the unit that fits: -h, --si */
+    bool suffix;    /* print the unit's letter */
     bool base1024;
-    bool b;          /* print "B" ("iB") after it */
+    bool b; /* print "B" ("iB") after it */
 };
 
 /* Reads a --block-size value: NUM_OK or what is wrong with it (a block size of 0 is NUM_BAD). */
 enum num_status num_block_size(const char *spec, struct num_human *ret);
 
-/* The default block size: @env_name (such as "DU_BLOCK_SIZE"), BLOCK_SIZE, BLOCKSIZE, POSIXLY_CORRECT of the environment, else 1024. */
+/* The default block size: @env_name (such as "DU_BLOCK_SIZE"), BLOCK_SIZE, BLOCKSIZE, POSIXLY_CORRECT of the
+ * environment, else 1024. */
 void num_block_env(struct cmd *c, const char *env_name, struct num_human *ret);
 
 /* Prints "du: invalid --block-size argument 'x'" and the like; returns 1. */

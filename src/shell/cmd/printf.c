@@ -63,5 +63,6 @@ CMD(printf, printf_main, 1, "Usage: printf FORMAT [ARGUMENT]...\n  or:  printf O
     "Prints the ARGUMENTs as FORMAT says, as printf(3) of C does, reusing it while arguments are left.\n\n"
     "      --help     display this help and exit\n"
     "      --version  output version information and exit\n\n"
-    "FORMAT may hold \\\" \\\\ \\a \\b \\c (no more output) \\e \\f \\n \\r \\t \\v \\NNN (octal) \\xHH \\uHHHH \\UHHHHHHHH, "
+    "FORMAT may hold \\\" \\\\ \\a \\b \\c (no more output) \\e \\f \\n \\r \\t \\v \\NNN (octal) \\xHH \\uHHHH "
+    "\\UHHHHHHHH, "
     "and %%,\n%b (decode backslash sequences), %q (quote for a shell) and C's conversions diouxXfeEFgGaAcs.\n");

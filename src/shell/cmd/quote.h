@@ -14,15 +14,15 @@ struct buf;
 
 enum quote_style {
     QUOTE_LITERAL,
-    QUOTE_SHELL,               /* quoted when a shell would need it */
+    QUOTE_SHELL, /* quoted when a shell would need it */
     QUOTE_SHELL_ALWAYS,
-    QUOTE_SHELL_ESCAPE,        /* as SHELL, with $'…' around what does not print */
+    QUOTE_SHELL_ESCAPE, /* as SHELL, with $'…' around what does not print */
     QUOTE_SHELL_ESCAPE_ALWAYS,
-    QUOTE_C,                   /* "a\nb" */
-    QUOTE_C_MAYBE,             /* as C, without quotes when nothing needs them */
-    QUOTE_ESCAPE,              /* as C, never with quotes */
-    QUOTE_LOCALE,              /* ‘a’ in UTF-8, else 'a' */
-    QUOTE_CLOCALE,             /* ‘a’ in UTF-8, else "a" */
+    QUOTE_C,       /* "a\nb" */
+    QUOTE_C_MAYBE, /* as C, without quotes when nothing needs them */
+    QUOTE_ESCAPE,  /* as C, never with quotes */
+    QUOTE_LOCALE,  /* ‘a’ in UTF-8, else 'a' */
+    QUOTE_CLOCALE, /* ‘a’ in UTF-8, else "a" */
 };
 
 struct quote_opts {

@@ -53,7 +53,8 @@ static bool is_empty(struct rm *m, uint64_t ino)
     return vfs_access_ino(v, &m->c->p->cred, ino, R_OK) == 0 && vfs_dir_next(v, ino, STR(""), &e) == 0;
 }
 
-/* Whether the entry goes: asks where -i, or a terminal and missing write permission, want it. @enter: a directory before its entries. */
+/* Whether the entry goes: asks where -i, or a terminal and missing write permission, want it. @enter: a directory
+ * before its entries. */
 static enum answer ask(struct rm *m, const struct walk *w, bool enter)
 {
     struct cmd *c = m->c;
@@ -62,7 +63,7 @@ static enum answer ask(struct rm *m, const struct walk *w, bool enter)
     if (m->ask == ASK_NEVER)
         return empty ? GO_EMPTY : GO;
     if (!m->force && (m->ask == ASK_ALWAYS || m->tty) && type != S_IFLNK && w->err == 0)
-        protected = vfs_access_ino(cmd_vfs(c), &c->p->cred, w->st.ino, W_OK) < 0;
+    protected = vfs_access_ino(cmd_vfs(c), &c->p->cred, w->st.ino, W_OK) < 0;
     if (!protected && m->ask != ASK_ALWAYS)
         return empty ? GO_EMPTY : GO;
     struct vfs_stat st;
@@ -81,7 +82,8 @@ static enum answer excise(struct rm *m, const struct walk *w, bool dir)
 {
     struct cmd *c = m->c;
     struct vfs_ctx ctx = cmd_ctx(c);
-    int r = dir ? vfs_rmdir(cmd_vfs(c), &ctx, w->parent, walk_ref(w)) : vfs_unlink(cmd_vfs(c), &ctx, w->parent, walk_ref(w));
+    int r = dir ? vfs_rmdir(cmd_vfs(c), &ctx, w->parent, walk_ref(w))
+                : vfs_unlink(cmd_vfs(c), &ctx, w->parent, walk_ref(w));
     if (r == 0) {
         if (m->verbose)
             cmd_printf(c, dir ? "removed directory %s\n" : "removed %s\n", cmd_quote(c, w->path.p, true));
@@ -106,8 +108,8 @@ static bool forbidden(struct rm *m, struct walk *w)
         from--;
     struct str last = str_of(w->path.p + from, n - from);
     if (str_eqc(last, ".") || str_eqc(last, "..")) {
-        cmd_err(c, "refusing to remove %s or %s directory: skipping %s", cmd_quote(c, ".", true), cmd_quote(c, "..", true),
-                cmd_quote(c, w->path.p, true));
+        cmd_err(c, "refusing to remove %s or %s directory: skipping %s", cmd_quote(c, ".", true),
+                cmd_quote(c, "..", true), cmd_quote(c, w->path.p, true));
         return true;
     }
     if (m->keep_root && w->st.ino == m->root.ino && w->st.dev == m->root.dev) {
@@ -286,8 +288,8 @@ static void advise(struct cmd *c)
     for (int i = 1; i < c->argc; i++) {
         const char *a = c->argv[i];
         if (a[0] == '-' && a[1] && vfs_stat(cmd_vfs(c), &ctx, 0, str_c(a), VFS_NOFOLLOW, &st) == 0) {
-            const char *line = arena_printf(c->arena, "Try '%s ./%s' to remove the file %s.\n", c->name, cmd_quote(c, a, false),
-                                            cmd_quote(c, a, true));
+            const char *line = arena_printf(c->arena, "Try '%s ./%s' to remove the file %s.\n", c->name,
+                                            cmd_quote(c, a, false), cmd_quote(c, a, true));
             cmd_err_raw(c, line);
             return;
         }
@@ -314,7 +316,9 @@ static int rm_main(struct cmd *c)
         vfs_stat(cmd_vfs(c), &ctx, 0, STR("/"), 0, &m.root);
     m.tty = m.ask == ASK_SOMETIMES && proc_isatty(c->p, 0);
     if (m.once && (m.recurse || n > 3)) {
-        const char *what = m.recurse ? (n == 1 ? "argument recursively" : "arguments recursively") : n == 1 ? "argument" : "arguments";
+        const char *what = m.recurse ? (n == 1 ? "argument recursively" : "arguments recursively")
+                           : n == 1  ? "argument"
+                                     : "arguments";
         if (!cmd_ask(c, "%s: remove %d %s? ", c->name, n, what))
             return 0;
     }
@@ -328,7 +332,8 @@ CMD(rm, rm_main, 1, "Usage: rm [OPTION]... [FILE]...\n",
     "      --interactive[=WHEN]  WHEN is never, once (-I) or always (-i)\n"
     "      --one-file-system  with -r skip directories of other devices than their operand's\n"
     "      --no-preserve-root  '/' is not special\n"
-    "      --preserve-root[=all]  do not remove '/' (the default); with 'all' no operand on another device than its parent\n"
+    "      --preserve-root[=all]  do not remove '/' (the default); with 'all' no operand on another device than its "
+    "parent\n"
     "  -r, -R, --recursive   directories and what is in them\n"
     "  -d, --dir             empty directories\n"
     "  -v, --verbose         a line for each file\n");

@@ -16,7 +16,8 @@ struct rmdir {
     bool ignore, verbose;
 };
 
-/* Whether the failure is one that --ignore-fail-on-non-empty covers: errors that may only hide that it is not empty count too. */
+/* Whether the failure is one that --ignore-fail-on-non-empty covers: errors that may only hide that it is not empty
+ * count too. */
 static bool ignorable(const struct rmdir *m, int err, const char *dir)
 {
     struct vfs_ctx ctx = cmd_ctx(m->c);

@@ -272,8 +272,8 @@ static int put_number(struct seq *q, struct buf *out, long double v)
 /* ---- output ---- */
 
 /*
- * Rounding may put the number after the last one just beyond it, though both look the same: "seq 0 0.000001 0.000003" ends with
- * 0.000003. Whether @x, printed, is the last operand and not what was printed before.
+ * Rounding may put the number after the last one just beyond it, though both look the same: "seq 0 0.000001 0.000003"
+ * ends with 0.000003. Whether @x, printed, is the last operand and not what was printed before.
  */
 static int is_last(struct seq *q, long double x, struct str before, struct buf *text)
 {
@@ -437,8 +437,9 @@ static int run(struct seq *q)
         if (fpclassify(q->step.value) == FP_ZERO)
             return cmd_usage_error(q->c, "invalid Zero increment value: %s", cmd_quote_loc(q->c, v[1]));
     }
-    if (plain && q->first.precision == 0 && q->step.precision == 0 && q->last.precision == 0 && isfinite(q->first.value) &&
-        !(q->first.value < 0) && !(q->last.value < 0) && q->step.value > 0 && q->step.value <= SEQ_STEP_MAX) {
+    if (plain && q->first.precision == 0 && q->step.precision == 0 && q->last.precision == 0 &&
+        isfinite(q->first.value) && !(q->first.value < 0) && !(q->last.value < 0) && q->step.value > 0 &&
+        q->step.value <= SEQ_STEP_MAX) {
         const char *a = whole(q, q->first.value), *b = isinf(q->last.value) ? NULL : whole(q, q->last.value);
         if (*a != '-' && (!b || *b != '-'))
             return count_digits(q, a, b, (unsigned)q->step.value);
@@ -480,7 +481,8 @@ static int seq_main(struct cmd *c)
     return run(&q);
 }
 
-CMD(seq, seq_main, 1, "Usage: seq [OPTION]... LAST\n  or:  seq [OPTION]... FIRST LAST\n  or:  seq [OPTION]... FIRST INCREMENT LAST\n",
+CMD(seq, seq_main, 1,
+    "Usage: seq [OPTION]... LAST\n  or:  seq [OPTION]... FIRST LAST\n  or:  seq [OPTION]... FIRST INCREMENT LAST\n",
     "  -f, --format=FORMAT      a printf format with one of %e %f %g %a for a number\n"
     "  -s, --separator=STRING   what stands between numbers (a newline)\n"
     "  -w, --equal-width        zeros in front, so that all have one width\n"

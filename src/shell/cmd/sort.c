@@ -184,7 +184,8 @@ static int key(struct sort *s, const char *spec)
     return 0;
 }
 
-/* The form of old, "+F[.C][OPTS] [-F[.C][OPTS]]", that counts from 0: 1 when @arg (and the word that follows) was one, 0, or -1 after a message. */
+/* The form of old, "+F[.C][OPTS] [-F[.C][OPTS]]", that counts from 0: 1 when @arg (and the word that follows) was one,
+ * 0, or -1 after a message. */
 static int old_key(struct sort *s, const char *arg)
 {
     struct cmd *c = s->c;
@@ -309,7 +310,8 @@ static int set_check(struct sort *s, struct sort_args *a, char how)
 /* One option: 0; -1 after a message (status 2); -3 after one of cmd_choice() (status 1). */
 static int option(struct sort *s, struct sort_args *a, int o)
 {
-    static const char *const sorts[] = {"general-numeric", "human-numeric", "month", "numeric", "random", "version", NULL};
+    static const char *const sorts[] = {"general-numeric", "human-numeric", "month", "numeric",
+                                        "random",          "version",       NULL};
     static const int sort_vals[] = {'g', 'h', 'M', 'n', 'R', 'V'};
     static const char *const checks[] = {"quiet", "silent", "diagnose-first", NULL};
     static const int check_vals[] = {'C', 'C', 'c'};

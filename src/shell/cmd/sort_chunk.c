@@ -5,9 +5,10 @@
 
 #include "base/num.h"
 
-#define READ_MAX (1u << 20)   /* bytes read at once */
-#define LINE_COST 32          /* bytes a line needs beside its text: a record, and as much again to sort by comparison */
-#define RUNS_AT_ONCE 64       /* merged together */
+#define READ_MAX (1u << 20) /* bytes read at once */
+#define LINE_COST 32        /* bytes a line needs beside its text: a record, and as much again to sort by comparison */
+#define RUNS_AT_ONCE 64     /* merged together */
+#define RUNS_MAX 256        /* so many become one: each has a descriptor */
 #define BUDGET_MIN (1u << 20)
 #define BUDGET_MAX (UINT64_C(3) << 30) /* offsets have 32 bits */
 
@@ -120,7 +121,12 @@ static int spill(struct reader *r)
     st = sort__run_end(&o, &r->runs[r->n_runs]);
     if (st)
         return st;
-    r->n_runs++;
+    if (++r->n_runs == RUNS_MAX) {
+        st = sort__merge_run(r->s, r->runs, r->n_runs, &r->runs[0]);
+        if (st)
+            return st;
+        r->n_runs = 1;
+    }
     memmove(k->text, k->text + k->scanned, k->text_n - k->scanned);
     k->text_n -= k->scanned;
     k->scanned = k->n = 0;

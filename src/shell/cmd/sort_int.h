@@ -2,15 +2,17 @@
 #pragma once
 
 /*
- * sort_int - what the files of sort share: keys and their order (sort_key.c, sort_number.c), the sorting of lines in memory (sort_order.c),
- * reading, temporary runs and merging (sort_merge.c), options (sort.c).
+ * sort_int - what the files of sort share: keys and their order (sort_key.c, sort_number.c), the sorting of lines in
+ * memory (sort_order.c), reading, temporary runs and merging (sort_merge.c), options (sort.c).
  *
- * Lines are ordered in stages: one for each key, then (unless -s, or -u with keys) the whole line, then the order of input. A stage gives
- * for a line 64-bit words that order as its text or number does, so that most comparisons are of integers: the text of a key is its bytes, eight
- * a word; a number is sign, count of digits and first digits. Lines are sorted by radix over those words, in place; lines that are equal in
- * all of them go on to the next word or stage. What no word can tell apart (long numbers, -V, -d) is compared, by merging.
+ * Lines are ordered in stages: one for each key, then (unless -s, or -u with keys) the whole line, then the order of
+ * input. A stage gives for a line 64-bit words that order as its text or number does, so that most comparisons are of
+ * integers: the text of a key is its bytes, eight a word; a number is sign, count of digits and first digits. Lines are
+ * sorted by radix over those words, in place; lines that are equal in all of them go on to the next word or stage. What
+ * no word can tell apart (long numbers, -V, -d) is compared, by merging.
  *
- * What does not fit in half the memory that is left is written, sorted, to a nameless file of the tree, and the runs are merged.
+ * What does not fit in half the memory that is left is written, sorted, to a nameless file of the tree, and the runs
+ * are merged.
  */
 
 #include "base/buf.h"
@@ -45,7 +47,7 @@ struct sort {
     size_t n_keys, cap_keys;
     struct sort_stage *stages;
     size_t n_stages;
-    int tab;             /* -1: fields are parted by where blanks begin */
+    int tab; /* -1: fields are parted by where blanks begin */
     char delim;
     bool unique, stable, reverse;
     size_t batch;        /* files merged at once */
@@ -82,10 +84,10 @@ static inline bool sort__blank(char ch)
 int sort__compare_number(struct str a, struct str b);
 /* -n as a word. */
 uint64_t sort__number_word(struct str s);
-/* First by the unit behind the number (none, K, M …), then as numbers. */
-int sort__compare_human(struct str a, struct str b);
+/* First by the unit behind the number (none, K, M …; with @fold in either case), then as numbers. */
+int sort__compare_human(struct str a, struct str b, bool fold);
 /* -h as a word. */
-uint64_t sort__human_word(struct str s);
+uint64_t sort__human_word(struct str s, bool fold);
 /* As strtold(3) reads them: what is no number, NaN, numbers. */
 int sort__compare_general(struct str a, struct str b);
 /* -g as a word. */
@@ -106,7 +108,7 @@ struct sort_rec {
 struct sort_chunk {
     char *text;
     size_t text_n, text_cap;
-    size_t scanned;      /* bytes in front that are whole lines */
+    size_t scanned; /* bytes in front that are whole lines */
     struct sort_rec *v;
     size_t n, cap;
 };
@@ -138,6 +140,8 @@ int sort__run_end(struct sort_out *o, struct sort_input *ret);
 void sort__out_begin(struct sort *s, struct sort_out *o);
 /* Adds a line; @delimited: the delimiter is behind it in memory. 0 or the sticky error. */
 int sort__put(struct sort_out *o, struct str line, bool delimited);
+/* Merges @n inputs into a run, all at once; status. *ret may be one of @v. */
+int sort__merge_run(struct sort *s, struct sort_input *v, size_t n, struct sort_input *ret);
 /* Merges @n inputs into the output, in rounds of s->batch at most; closes runs. Status. */
 int sort__merge(struct sort *s, struct sort_input *v, size_t n);
 /* "WHAT: FILE: ERROR" (a NULL file is the output), and status 2. */

@@ -123,7 +123,7 @@ uint64_t sort__word(struct sort *s, const struct sort_stage *st, struct str line
     if (k->general)
         return sort__general_word(t);
     if (k->human)
-        return sort__human_word(t);
+        return sort__human_word(t, k->fold);
     if (k->month)
         return (uint64_t)sort__month(t);
     return k->fold || k->ignore ? mapped_word(k, t, depth) : text_word(t, depth);
@@ -174,7 +174,7 @@ static int key_cmp(struct sort *s, const struct sort_key *k, struct str a, struc
     if (k->general)
         return sort__compare_general(a, b);
     if (k->human)
-        return sort__compare_human(a, b);
+        return sort__compare_human(a, b, k->fold);
     if (k->month)
         return sort__month(a) - sort__month(b);
     if (k->version)
@@ -209,8 +209,14 @@ static int check_key(struct sort *s, const struct sort_key *k)
         const struct {
             bool on;
             char ch;
-        } all[] = {{k->ignore == SORT_DICTIONARY, 'd'}, {k->fold, 'f'},  {k->general, 'g'}, {k->human, 'h'},
-                   {k->ignore == SORT_PRINTING, 'i'},   {k->month, 'M'}, {k->numeric, 'n'}, {k->random, 'R'},
+        } all[] = {{k->ignore == SORT_DICTIONARY, 'd'},
+                   {k->fold, 'f'},
+                   {k->general, 'g'},
+                   {k->human, 'h'},
+                   {k->ignore == SORT_PRINTING, 'i'},
+                   {k->month, 'M'},
+                   {k->numeric, 'n'},
+                   {k->random, 'R'},
                    {k->version, 'V'}};
         for (size_t i = 0; i < sizeof all / sizeof *all; i++)
             if (all[i].on)

@@ -243,8 +243,7 @@ static int merge_some(struct sort *s, struct sort_input *v, size_t n, struct sor
     return st;
 }
 
-/* Merges the first @n of @v into a run; status. */
-static int merge_run(struct sort *s, struct sort_input *v, size_t n, struct sort_input *ret)
+int sort__merge_run(struct sort *s, struct sort_input *v, size_t n, struct sort_input *ret)
 {
     struct sort_out o;
     struct sort_input run;
@@ -262,21 +261,22 @@ static int merge_run(struct sort *s, struct sort_input *v, size_t n, struct sort
 }
 
 /*
- * One round that makes fewer inputs of many. In which groups they go matters only for input that is not sorted; it is as in the real
- * tool: full groups, then, when what is left does not fit into the last group of results, as few more as make it fit.
+ * One round that makes fewer inputs of many. In which groups they go matters only for input that is not sorted; it is
+ * as in the real tool: full groups, then, when what is left does not fit into the last group of results, as few more as
+ * make it fit.
  */
 static int merge_round(struct sort *s, struct sort_input *v, size_t *n)
 {
     size_t in = 0, out = 0;
     int st = 0;
     for (; st == 0 && *n - in >= s->batch; out++) {
-        st = merge_run(s, v + in, s->batch, &v[out]);
+        st = sort__merge_run(s, v + in, s->batch, &v[out]);
         in += s->batch;
     }
     size_t left = *n - in, room = s->batch - out % s->batch;
     if (st == 0 && room < left) {
         size_t k = left - room + 1;
-        st = merge_run(s, v + in, k, &v[out++]);
+        st = sort__merge_run(s, v + in, k, &v[out++]);
         in += k;
     }
     if (st)
@@ -295,7 +295,7 @@ static int save_input(struct sort *s, struct sort_input *in, const struct vfs_st
     int r = strcmp(in->name, "-") == 0 ? proc_fstat(s->c->p, 0, &st) : proc_stat(s->c->p, str_c(in->name), 0, &st);
     if (r < 0 || st.dev != out->dev || st.ino != out->ino)
         return 0;
-    return merge_run(s, in, 1, in);
+    return sort__merge_run(s, in, 1, in);
 }
 
 int sort__merge(struct sort *s, struct sort_input *v, size_t n)

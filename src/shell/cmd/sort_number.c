@@ -84,8 +84,9 @@ int sort__compare_number(struct str a, struct str b)
 #define WHOLE_MAX 8191u /* digits before the point that 13 bits can count */
 
 /*
- * Order of magnitude, @digits decimal digits (four bits each), and whether more follow: 13 + 4 * digits + 1 bits. A number with more digits
- * than fit is further from zero than one that ends there, which the last bit being the lowest keeps true.
+ * Order of magnitude, @digits decimal digits (four bits each), and whether more follow: 13 + 4 * digits + 1 bits. A
+ * number with more digits than fit is further from zero than one that ends there, which the last bit being the lowest
+ * keeps true.
  */
 static uint64_t magnitude(const struct number *x, unsigned digits)
 {
@@ -125,8 +126,9 @@ uint64_t sort__number_word(struct str s)
 
 /* ---- -h ---- */
 
-/* How large the unit behind the number is: 0 none, 1 K …; negative for negative numbers. Of a number that is zero it does not count. */
-static int unit_order(struct str s)
+/* How large the unit behind the number is: 0 none, 1 K …; negative for negative numbers. Of a number that is zero it
+ * does not count. */
+static int unit_order(struct str s, bool fold)
 {
     static const char units[] = "KMGTPEZY";
     s = skip_blanks(s);
@@ -140,21 +142,21 @@ static int unit_order(struct str s)
             zero &= *p == '0';
     if (zero || p == end || *p == 0)
         return 0;
-    const char *u = *p == 'k' ? units : strchr(units, *p);
+    const char *u = strchr(units, fold || *p == 'k' ? toupper((unsigned char)*p) : *p);
     int order = u ? (int)(u - units) + 1 : 0;
     return neg ? -order : order;
 }
 
-int sort__compare_human(struct str a, struct str b)
+int sort__compare_human(struct str a, struct str b, bool fold)
 {
-    int r = unit_order(a) - unit_order(b);
+    int r = unit_order(a, fold) - unit_order(b, fold);
     return r ? r : sort__compare_number(a, b);
 }
 
-uint64_t sort__human_word(struct str s)
+uint64_t sort__human_word(struct str s, bool fold)
 {
     struct number x = parse(s);
-    return (uint64_t)(unit_order(s) + 8) << (HUMAN_BITS + 1) | with_sign(magnitude(&x, 11), x.neg, HUMAN_BITS);
+    return (uint64_t)(unit_order(s, fold) + 8) << (HUMAN_BITS + 1) | with_sign(magnitude(&x, 11), x.neg, HUMAN_BITS);
 }
 
 /* ---- -g ---- */
@@ -216,11 +218,11 @@ uint64_t sort__general_word(struct str s)
     long double a = fabsl(v);
     bool neg = v < 0;
     double d = (double)a;
-    if ((long double)d > a) /* towards zero, or rounding could change the order */
-        d = nextafter(d, 0.0);
     uint64_t bits;
     memcpy(&bits, &d, sizeof bits);
-    bool more = (bits & 1) || (long double)d < a;
+    bool more = (bits & 1) || (long double)d < a || (long double)d > a;
+    if ((long double)d > a) /* towards zero, or rounding could change the order: the next double below */
+        bits--;
     uint64_t m = (bits & ~UINT64_C(1)) | more; /* the sign bit is 0 */
     return with_sign(m, neg, GENERAL_BITS);
 }

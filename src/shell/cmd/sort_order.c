@@ -11,8 +11,8 @@
 /* Lines that are equal so far: what of them comes next. */
 struct range {
     size_t from, n;
-    size_t stage;   /* n_stages: the order of input */
-    size_t depth;   /* bytes of the stage's text before the words */
+    size_t stage; /* n_stages: the order of input */
+    size_t depth; /* bytes of the stage's text before the words */
 };
 
 struct order {
@@ -170,8 +170,8 @@ static int next_stage(struct order *o, struct range g)
 }
 
 /*
- * The words of a text stage are equal. Lines whose text ends within them go before the others (behind them in reverse), and on to the
- * next stage. They have one length but for NULs at their end; then they are compared.
+ * The words of a text stage are equal. Lines whose text ends within them go before the others (behind them in reverse),
+ * and on to the next stage. They have one length but for NULs at their end; then they are compared.
  */
 static int text_ended(struct order *o, struct range g)
 {
@@ -229,7 +229,8 @@ static int go_on(struct order *o, struct range g)
     return by_comparison(o, &g);
 }
 
-/* Puts the records into the order of one byte of their words, in place ("American flag" sort, McIlroy, Bostic and McIlroy 1993). */
+/* Puts the records into the order of one byte of their words, in place ("American flag" sort, McIlroy, Bostic and
+ * McIlroy 1993). */
 static void distribute(struct sort_rec *v, int shift, size_t *at, const size_t *end)
 {
     for (unsigned b = 0; b < 256; b++)

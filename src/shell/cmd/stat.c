@@ -177,8 +177,8 @@ static const char *mount_point(struct stat_cmd *k, const char *name, const struc
         if (vfs_lookup(v, &ctx, 0, parent, VFS_DIRECTORY, &dir) < 0)
             return "?";
     }
-    while (vfs_dir_parent(v, dir, &up) == 0 && up != dir && vfs_stat_ino(v, dir, &a) == 0 && vfs_stat_ino(v, up, &b) == 0 &&
-           a.dev == b.dev)
+    while (vfs_dir_parent(v, dir, &up) == 0 && up != dir && vfs_stat_ino(v, dir, &a) == 0 &&
+           vfs_stat_ino(v, up, &b) == 0 && a.dev == b.dev)
         dir = up;
     struct buf path;
     buf_init(&path, 1u << 20);
@@ -198,29 +198,30 @@ static const char *quoted(struct stat_cmd *k, const char *s)
 }
 
 /* %N: the name, and where a link leads. */
-static const char *name_text(struct stat_cmd *k, const char *name, const struct vfs_stat *st)
+static void put_name(struct stat_cmd *k, const struct field *f, const char *name, const struct vfs_stat *st)
 {
-    const char *q = quoted(k, name);
     struct vfs_ctx ctx = cmd_ctx(k->c);
     struct buf b;
+    put_text(k->c, f, quoted(k, name));
     if (!S_ISLNK(st->mode))
-        return q;
+        return;
     buf_init(&b, 1u << 20);
     int r = vfs_readlink(cmd_vfs(k->c), &ctx, 0, str_c(name), &b);
     if (r < 0) {
         cmd_errno(k->c, r, "cannot read symbolic link %s", cmd_quote(k->c, name, true));
         k->failed = true;
     } else {
-        q = arena_printf(k->c->arena, "%s -> %s", q, quoted(k, arena_dup(k->c->arena, b.p, b.n)));
+        cmd_puts(k->c, " -> ");
+        put_text(k->c, f, quoted(k, arena_dup(k->c->arena, b.p, b.n)));
     }
     buf_done(&b);
-    return q;
 }
 
 /* ---- directives ---- */
 
 /* Texts: true when @ch is one. */
-static bool directive_text(struct stat_cmd *k, const struct field *f, char ch, const char *name, const struct vfs_stat *st)
+static bool directive_text(struct stat_cmd *k, const struct field *f, char ch, const char *name,
+                           const struct vfs_stat *st)
 {
     struct cmd *c = k->c;
     char mode[11];
@@ -230,8 +231,8 @@ static bool directive_text(struct stat_cmd *k, const struct field *f, char ch, c
         s = name;
         break;
     case 'N':
-        s = name_text(k, name, st);
-        break;
+        put_name(k, f, name, st);
+        return true;
     case 'A':
         cmd_mode_text(st->mode, mode);
         s = mode;
@@ -435,10 +436,9 @@ static void print(struct stat_cmd *k, const char *format, const char *name, cons
 static int one(struct stat_cmd *k, const char *name)
 {
     struct cmd *c = k->c;
-    struct vfs_ctx ctx = cmd_ctx(c);
     struct vfs_stat st;
     bool in = strcmp(name, "-") == 0;
-    int r = in ? proc_fstat(c->p, 0, &st) : vfs_stat(cmd_vfs(c), &ctx, 0, str_c(name), k->follow ? 0 : VFS_NOFOLLOW, &st);
+    int r = in ? proc_fstat(c->p, 0, &st) : proc_stat(c->p, str_c(name), k->follow ? 0 : VFS_NOFOLLOW, &st);
     if (r < 0) {
         if (in)
             cmd_errno(c, r, "cannot stat standard input");
@@ -448,25 +448,27 @@ static int one(struct stat_cmd *k, const char *name)
     }
     const char *format = k->format;
     if (!format)
-        format = S_ISCHR(st.mode) || S_ISBLK(st.mode)
-                     ? "  File: %N\n  Size: %-10s\tBlocks: %-10b IO Block: %-6o %F\nDevice: %Hd,%Ld\tInode: %-10i  Links: "
-                       "%-5h Device type: %Hr,%Lr\nAccess: (%04a/%10.10A)  Uid: (%5u/%8U)   Gid: (%5g/%8G)\nAccess: %x\n"
-                       "Modify: %y\nChange: %z\n Birth: %w\n"
-                     : "  File: %N\n  Size: %-10s\tBlocks: %-10b IO Block: %-6o %F\nDevice: %Hd,%Ld\tInode: %-10i  Links: "
-                       "%h\nAccess: (%04a/%10.10A)  Uid: (%5u/%8U)   Gid: (%5g/%8G)\nAccess: %x\nModify: %y\nChange: %z\n"
-                       " Birth: %w\n";
+        format =
+            S_ISCHR(st.mode) || S_ISBLK(st.mode)
+                ? "  File: %N\n  Size: %-10s\tBlocks: %-10b IO Block: %-6o %F\nDevice: %Hd,%Ld\tInode: %-10i  Links: "
+                  "%-5h Device type: %Hr,%Lr\nAccess: (%04a/%10.10A)  Uid: (%5u/%8U)   Gid: (%5g/%8G)\nAccess: %x\n"
+                  "Modify: %y\nChange: %z\n Birth: %w\n"
+                : "  File: %N\n  Size: %-10s\tBlocks: %-10b IO Block: %-6o %F\nDevice: %Hd,%Ld\tInode: %-10i  Links: "
+                  "%h\nAccess: (%04a/%10.10A)  Uid: (%5u/%8U)   Gid: (%5g/%8G)\nAccess: %x\nModify: %y\nChange: %z\n"
+                  " Birth: %w\n";
     print(k, format, name, &st);
     return k->failed;
 }
 
-/* %N's quoting: QUOTING_STYLE; else as a shell would need it, and not at all in the default format. */
+/* %N's quoting: QUOTING_STYLE; else as a shell would need it. Not at all when %N stands nowhere without a width, as in
+ * the default format. */
 static void set_quoting(struct stat_cmd *k)
 {
-    static const char *const names[] = {"literal",  "shell",   "shell-always", "shell-escape", "shell-escape-always", "c",
-                                        "c-maybe", "escape", "locale",       "clocale"};
+    static const char *const names[] = {"literal", "shell",   "shell-always", "shell-escape", "shell-escape-always",
+                                        "c",       "c-maybe", "escape",       "locale",       "clocale"};
     struct cmd *c = k->c;
     const char *env = cmd_getenv(c, "QUOTING_STYLE");
-    bool given = k->format != NULL;
+    bool given = k->format && strstr(k->format, "%N");
     k->quote = (struct quote_opts){.style = given ? QUOTE_SHELL_ESCAPE_ALWAYS : QUOTE_LITERAL, .utf8 = cmd_utf8(c)};
     if (!env || !given)
         return;

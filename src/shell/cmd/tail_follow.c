@@ -43,7 +43,8 @@ static void recheck(struct tail *t, struct tail_file *f)
         f->tailable = false;
         f->ignore = !(t->retry && t->follow == TAIL_NAME);
         if (was_tailable || before != f->err)
-            cmd_err(c, "%s has been replaced with an untailable file%s", name, f->ignore ? "; giving up on this name" : "");
+            cmd_err(c, "%s has been replaced with an untailable file%s", name,
+                    f->ignore ? "; giving up on this name" : "");
         cmd_close_input(c, fd);
         if (f->fd >= 0)
             cmd_close_input(c, f->fd);
@@ -122,7 +123,7 @@ static bool any_live(const struct tail *t)
 static bool reader_gone(struct tail *t)
 {
     struct proc_pollfd p = {.fd = 1, .want_write = true};
-    if (proc_poll_fds(t->c->p, &p, 1, clock_mono()) <= 0 || !p.hangup)
+    if (proc_poll_fds(t->c->p, &p, 1, clock_mono()) <= 0 || !p.bad)
         return false;
     proc_die(t->c->p, SIGPIPE);
     return true;

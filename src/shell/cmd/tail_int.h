@@ -9,11 +9,11 @@ enum tail_follow { TAIL_NOT, TAIL_DESCRIPTOR, TAIL_NAME };
 
 struct tail_file {
     const char *name;
-    int fd;          /* -1: not open */
+    int fd; /* -1: not open */
     uint64_t dev, ino, size;
     int64_t mtime;
     uint32_t mode;
-    int err;         /* why it is not open; 0 */
+    int err; /* why it is not open; 0 */
     bool ignore, tailable;
     uint64_t unchanged; /* looks in a row without a change */
 };
@@ -28,7 +28,7 @@ struct tail {
     bool retry;
     double interval; /* seconds */
     uint64_t max_unchanged;
-    uint64_t *pids;  /* writers: following ends with them */
+    uint64_t *pids; /* writers: following ends with them */
     size_t n_pids;
     char *block;
     struct tail_file *files;

@@ -85,7 +85,8 @@ static int tee_main(struct cmd *c)
             proc_sigaction(c->p, SIGINT, PROC_SIG_IGNORE);
         if (o == 'p')
             mode = MODE_WARN_NOPIPE;
-        if (o == 256 && (mode = c->optarg ? cmd_choice(c, "--output-error", c->optarg, names, vals) : MODE_WARN_NOPIPE) < 0)
+        if (o == 256 &&
+            (mode = c->optarg ? cmd_choice(c, "--output-error", c->optarg, names, vals) : MODE_WARN_NOPIPE) < 0)
             return cmd_usage_status(c);
     }
     if (mode != MODE_SIGPIPE)

@@ -7,16 +7,11 @@
 #include "shell/cmd/dateparse.h"
 
 static const struct cmd_opt opts[] = {
-    {256, "time", CMD_ARG},
-    {'c', "no-create", CMD_NO_ARG},
-    {'d', "date", CMD_ARG},
-    {'h', "no-dereference", CMD_NO_ARG},
-    {'r', "reference", CMD_ARG},
-    {'a', NULL, CMD_NO_ARG},
-    {'f', NULL, CMD_NO_ARG},
-    {'m', NULL, CMD_NO_ARG},
-    {'t', NULL, CMD_ARG},
-    {0},
+    {256, "time", CMD_ARG},      {'c', "no-create", CMD_NO_ARG},
+    {'d', "date", CMD_ARG},      {'h', "no-dereference", CMD_NO_ARG},
+    {'r', "reference", CMD_ARG}, {'a', NULL, CMD_NO_ARG},
+    {'f', NULL, CMD_NO_ARG},     {'m', NULL, CMD_NO_ARG},
+    {'t', NULL, CMD_ARG},        {0},
 };
 
 /* What vfs_utimens() takes for these. */
@@ -68,8 +63,8 @@ static bool stamp(struct cmd *c, const char *text, int64_t *ret_ns)
     t.min = pair(p + 6);
     t.sec = sec == 60 ? 59 : sec; /* a leap second is the one that follows */
     struct cmd_time asked = t;
-    if (sec > 60 || cmd_mktime(c, &t, false, &s) < 0 || t.year != asked.year || t.mon != asked.mon || t.mday != asked.mday ||
-        t.hour != asked.hour || t.min != asked.min || t.sec != asked.sec)
+    if (sec > 60 || cmd_mktime(c, &t, false, &s) < 0 || t.year != asked.year || t.mon != asked.mon ||
+        t.mday != asked.mday || t.hour != asked.hour || t.min != asked.min || t.sec != asked.sec)
         return false;
     return !__builtin_mul_overflow(s + (sec == 60), 1000000000, ret_ns);
 }
@@ -86,8 +81,9 @@ static int standard_output(struct touch *t)
 {
     struct cmd *c = t->c;
     struct vfs_handle *h = proc_fd_handle(c->p, 1);
-    int r = h ? vfs_utimens(cmd_vfs(c), &c->p->cred, vfs_handle_ino(h), t->atime, t->mtime)
-              : proc_fd_flags(c->p, 1) < 0 ? -EBADF : 0;
+    int r = h                            ? vfs_utimens(cmd_vfs(c), &c->p->cred, vfs_handle_ino(h), t->atime, t->mtime)
+            : proc_fd_flags(c->p, 1) < 0 ? -EBADF
+                                         : 0;
     if (r == -EBADF && t->no_create)
         return 0;
     return r < 0 ? cannot(t, r, "setting times of", "-") : 0;
@@ -172,11 +168,10 @@ static int option(struct touch *t, int o, struct touch_opts *s)
 static int set_times(struct touch *t, const struct touch_opts *s)
 {
     struct cmd *c = t->c;
-    struct vfs_ctx ctx = cmd_ctx(c);
     int64_t now = proc_wall(c->p->ps);
     if (s->reference) {
         struct vfs_stat st;
-        int r = vfs_stat(cmd_vfs(c), &ctx, 0, str_c(s->reference), t->no_follow ? VFS_NOFOLLOW : 0, &st);
+        int r = proc_stat(c->p, str_c(s->reference), t->no_follow ? VFS_NOFOLLOW : 0, &st);
         if (r < 0) {
             cannot(t, r, "failed to get attributes of", s->reference);
             return -1;

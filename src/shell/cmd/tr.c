@@ -77,7 +77,8 @@ static int extend(struct tr *t)
 {
     const struct tr_elem *last = &t->s2.v[t->s2.n - 1];
     if (last->kind == TR_CLASS)
-        return fail(t, "when translating with string1 longer than string2,\nthe latter string must not end with a character class");
+        return fail(t, "when translating with string1 longer than string2,\nthe latter string must not end with a "
+                       "character class");
     tr__add_repeat(t->c, &t->s2, last->kind == TR_RANGE ? last->hi : last->lo, t->s1.length - t->s2.length);
     return 0;
 }
@@ -129,7 +130,8 @@ static int check(struct tr *t, bool has_s2)
     if (t->s2.has_equiv)
         return fail(t, "[=c=] expressions may not appear in string2 when translating");
     if (t->s2.has_restricted)
-        return fail(t, "when translating, the only character classes that may appear in\nstring2 are 'upper' and 'lower'");
+        return fail(t,
+                    "when translating, the only character classes that may appear in\nstring2 are 'upper' and 'lower'");
     if (check_case(t) < 0)
         return -1;
     if (t->s1.length > t->s2.length && !t->truncate) {
@@ -139,7 +141,8 @@ static int check(struct tr *t, bool has_s2)
             return -1;
     }
     if (t->complement && t->s1.has_class && !(t->s2.length == t->s1.length && homogeneous(&t->s2)))
-        return fail(t, "when translating with complemented character classes,\nstring2 must map all characters in the domain to one");
+        return fail(t, "when translating with complemented character classes,\nstring2 must map all characters in the "
+                       "domain to one");
     return 0;
 }
 
@@ -215,7 +218,7 @@ static void tables(struct tr *t, bool has_s2)
 static size_t change(const struct tr *t, uint8_t *p, size_t n, int *last)
 {
     size_t to = 0;
-    if (!t->delete && !t->squeeze) {
+    if (!t->delete &&!t->squeeze) {
         for (size_t i = 0; i < n; i++)
             p[i] = t->map[p[i]];
         return n;
@@ -229,7 +232,7 @@ static size_t change(const struct tr *t, uint8_t *p, size_t n, int *last)
     }
     int before = *last;
     for (size_t i = 0; i < n; i++) {
-        if (t->delete && t->drop[p[i]])
+        if (t->delete &&t->drop[p[i]])
             continue;
         uint8_t ch = t->map[p[i]];
         if (ch == before && t->once[ch])

@@ -4,8 +4,8 @@
 /*
  * tr_int - the sets of tr: what tr_set.c reads from an argument and tr.c runs over.
  *
- * A set is a list of elements in order. All of them are runs of bytes, so a walk (struct tr_walk) can step over a repeat of
- * any length at once.
+ * A set is a list of elements in order. All of them are runs of bytes, so a walk (struct tr_walk) can step over a
+ * repeat of any length at once.
  */
 
 #include "base/str.h"

@@ -24,9 +24,10 @@ static size_t octal(struct cmd *c, const char *s, uint8_t *ret)
     if (v > 255) {
         v = (unsigned)(s[0] - '0') * 8 + (unsigned)(s[1] - '0');
         n = 2;
-        cmd_err(c,
-                "warning: the ambiguous octal escape \\%c%c%c is being\n\tinterpreted as the 2-byte sequence \\0%c%c, %c",
-                s[0], s[1], s[2], s[0], s[1], s[2]);
+        cmd_err(
+            c,
+            "warning: the ambiguous octal escape \\%c%c%c is being\n\tinterpreted as the 2-byte sequence \\0%c%c, %c",
+            s[0], s[1], s[2], s[0], s[1], s[2]);
     }
     *ret = (uint8_t)v;
     return n;
@@ -83,8 +84,9 @@ static int (*class_of(struct str name))(int)
         const char *name;
         int (*is)(int);
     } classes[] = {
-        {"alnum", isalnum}, {"alpha", isalpha}, {"blank", isblank}, {"cntrl", iscntrl}, {"digit", isdigit}, {"graph", isgraph},
-        {"lower", islower}, {"print", isprint}, {"punct", ispunct}, {"space", isspace}, {"upper", isupper}, {"xdigit", isxdigit},
+        {"alnum", isalnum}, {"alpha", isalpha}, {"blank", isblank}, {"cntrl", iscntrl},
+        {"digit", isdigit}, {"graph", isgraph}, {"lower", islower}, {"print", isprint},
+        {"punct", ispunct}, {"space", isspace}, {"upper", isupper}, {"xdigit", isxdigit},
     };
     for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
         if (str_eqc(name, classes[i].name))
@@ -198,7 +200,8 @@ static const char *end_name(struct cmd *c, uint8_t ch)
 static int range(struct cmd *c, struct tr_set *set, uint8_t lo, uint8_t hi)
 {
     if (lo > hi) {
-        cmd_err(c, "range-endpoints of '%s-%s' are in reverse collating sequence order", end_name(c, lo), end_name(c, hi));
+        cmd_err(c, "range-endpoints of '%s-%s' are in reverse collating sequence order", end_name(c, lo),
+                end_name(c, hi));
         return -1;
     }
     add(c, set, (struct tr_elem){.kind = TR_RANGE, .lo = lo, .hi = hi, .count = (uint64_t)(hi - lo) + 1});

@@ -13,5 +13,7 @@ static int false_main(struct cmd *c)
     return 1;
 }
 
-CMD_NAMED("true", true_, true_main, 1, "Usage: true [ignored command line arguments]\n", "Does nothing and succeeds.\n");
-CMD_NAMED("false", false_, false_main, 1, "Usage: false [ignored command line arguments]\n", "Does nothing and fails.\n");
+CMD_NAMED("true", true_, true_main, 1, "Usage: true [ignored command line arguments]\n",
+          "Does nothing and succeeds.\n");
+CMD_NAMED("false", false_, false_main, 1, "Usage: false [ignored command line arguments]\n",
+          "Does nothing and fails.\n");

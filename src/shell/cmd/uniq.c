@@ -43,10 +43,10 @@ struct uniq {
     int sep; /* of --group and --all-repeated */
     uint64_t skip_fields, skip_chars, check_chars;
     char delim;
-    struct buf prev;   /* the first line of the run */
-    struct str key;    /* its compared part, inside prev */
-    uint64_t run;      /* lines in the run so far; 0 before the first */
-    bool any_group;    /* a group was printed */
+    struct buf prev; /* the first line of the run */
+    struct str key;  /* its compared part, inside prev */
+    uint64_t run;    /* lines in the run so far; 0 before the first */
+    bool any_group;  /* a group was printed */
 };
 
 static struct str key_of(const struct uniq *u, struct str line)
@@ -106,7 +106,8 @@ static void end_run(struct uniq *u)
 /* A line that begins a run, when all lines are printed in groups. */
 static void group_first(struct uniq *u, struct str line)
 {
-    bool before = u->sep == SEP_PREPEND || u->sep == SEP_BOTH || (u->any_group && (u->sep == SEP_APPEND || u->sep == SEP_SEPARATE));
+    bool before = u->sep == SEP_PREPEND || u->sep == SEP_BOTH ||
+                  (u->any_group && (u->sep == SEP_APPEND || u->sep == SEP_SEPARATE));
     if (before)
         cmd_putc(u->c, u->delim);
     u->any_group = true;
@@ -198,7 +199,7 @@ static int separator(struct uniq *u, int o)
 
 /* State of option parsing beside struct uniq. */
 struct uniq_opts {
-    bool other;   /* one of -c -d -D -u was given */
+    bool other;      /* one of -c -d -D -u was given */
     bool skip_given; /* digits are of -NUM */
 };
 

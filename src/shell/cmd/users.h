@@ -12,8 +12,8 @@ struct cmd;
 
 struct user_entry {
     const char *name;
-    uint32_t id, gid;    /* uid and primary gid of a user; of a group both are the gid */
-    struct str members;  /* of a group: "a,b,c" */
+    uint32_t id, gid;   /* uid and primary gid of a user; of a group both are the gid */
+    struct str members; /* of a group: "a,b,c" */
 };
 
 /* The table of users or (when @groups) groups, in the file's order; in c->keep. */

@@ -57,15 +57,17 @@ static int pass(struct str a, struct str b)
     return 0;
 }
 
-/* Length without the longest run of suffixes (a dot, a letter or '~', then letters, digits and '~') at the end. */
+/* Length without the longest run of suffixes (a dot, a letter or '~', then letters, digits and '~') at the end; all of
+ * it may be suffixes. */
 static size_t stem(struct str s)
 {
     size_t n = 0;
     for (size_t i = 0; i < s.n;) {
-        n = ++i;
         while (i + 1 < s.n && s.p[i] == '.' && (is_alpha(s.p[i + 1]) || s.p[i + 1] == '~'))
             for (i += 2; i < s.n && (is_alpha(s.p[i]) || is_digit(s.p[i]) || s.p[i] == '~'); i++)
                 ;
+        if (i < s.n)
+            n = ++i;
     }
     return n;
 }

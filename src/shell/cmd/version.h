@@ -5,5 +5,6 @@
 
 #include "base/str.h"
 
-/* Orders as GNU's filevercmp: runs of digits as numbers, '~' before all, suffixes such as ".tar.gz" looked at only in a tie. */
+/* Orders as GNU's filevercmp: runs of digits as numbers, '~' before all, suffixes such as ".tar.gz" looked at only in a
+ * tie. */
 int version_cmp(struct str a, struct str b);

@@ -4,8 +4,8 @@
 /*
  * walk - goes over directory trees, as fts(3) does for GNU tools.
  *
- * It holds no directory open and no list of names: the place in a directory is the name that was given last, so entries may
- * come and go meanwhile. Its stack is on the heap, a few words a level. Entries come in byte order of their names.
+ * It holds no directory open and no list of names: the place in a directory is the name that was given last, so entries
+ * may come and go meanwhile. Its stack is on the heap, a few words a level. Entries come in byte order of their names.
  *
  *   walk_init(&w, c, flags);
  *   for each operand: walk_start(&w, path); while ((ev = walk_next(&w)) != WALK_END) …;
@@ -42,12 +42,12 @@ struct walk_dir {
 struct walk {
     struct cmd *c;
     int flags;
-    struct buf path;     /* of the current entry, as messages name it */
-    const char *name;    /* its last component inside `path` */
-    uint64_t parent;     /* inode that `name` is looked up in; 0: the cwd, with `path` whole (operands) */
+    struct buf path;  /* of the current entry, as messages name it */
+    const char *name; /* its last component inside `path` */
+    uint64_t parent;  /* inode that `name` is looked up in; 0: the cwd, with `path` whole (operands) */
     struct vfs_stat st;
     int err;
-    unsigned depth;      /* 0 for operands */
+    unsigned depth; /* 0 for operands */
     uint64_t root_dev;
     struct walk_dir *dirs;
     size_t n, cap;

@@ -163,7 +163,8 @@ static int count_file(const struct wc *w, int fd, struct counts *ret)
         int64_t at = proc_lseek(p, fd, 0, SEEK_CUR);
         if (at >= 0) {
             s.n.bytes = s.n.chars = (int64_t)st.size > at ? st.size - (uint64_t)at : 0;
-            proc_lseek(p, fd, NUM_MAX((int64_t)st.size, at), SEEK_SET);
+            if (st.size % 4096 == 0) /* the real tool trusts other sizes, and leaves the offset */
+                proc_lseek(p, fd, NUM_MAX((int64_t)st.size, at), SEEK_SET);
             *ret = s.n;
             return 0;
         }
@@ -209,6 +210,10 @@ static void put_counts(const struct wc *w, const struct counts *n, const char *n
         cmd_puts(w->c, strchr(name, '\n') ? cmd_quote(w->c, name, false) : name);
     }
     cmd_putc(w->c, '\n');
+    if (cmd_flush(w->c) < 0 && !w->c->out_reported) {
+        w->c->out_reported = true; /* errno is lost in the real tool: it flushes, too */
+        cmd_err(w->c, "write error");
+    }
 }
 
 /* @name NULL: standard input without a name. */
@@ -238,14 +243,13 @@ static int one(struct wc *w, const char *name)
 static int number_width(const struct wc *w, char *const *names, size_t n)
 {
     int columns = w->lines + w->words + w->chars + w->bytes + w->longest, least = 1, width = 1;
-    struct vfs_ctx ctx = cmd_ctx(w->c);
     uint64_t total = 0;
     struct vfs_stat st;
     if (n == 0 || (n == 1 && columns == 1))
         return 1;
     for (size_t i = 0; i < n; i++) {
         bool in = !names[i] || strcmp(names[i], "-") == 0;
-        int r = in ? proc_fstat(w->c->p, 0, &st) : vfs_stat(cmd_vfs(w->c), &ctx, 0, str_c(names[i]), 0, &st);
+        int r = in ? proc_fstat(w->c->p, 0, &st) : proc_stat(w->c->p, str_c(names[i]), 0, &st);
         if (r < 0 && i == 0 && n == 1)
             return 1;
         if (r < 0)

@@ -31,8 +31,8 @@ static bool try(struct cmd *c, struct str dir, struct str name)
 }
 
 /*
- * Looks for @name in the directories of @path: whether it was there. An empty element is the working directory; so is what follows a
- * colon at the end, unless an empty element stands before it.
+ * Looks for @name in the directories of @path: whether it was there. An empty element is the working directory; so is
+ * what follows a colon at the end, unless an empty element stands before it.
  */
 static bool search(struct cmd *c, const char *path, struct str name, bool all)
 {

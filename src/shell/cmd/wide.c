@@ -3,37 +3,26 @@
 
 #include "shell/cmd/wide_int.h"
 
-/* Length that the first byte announces, the smallest code point of that length, and the bits the byte gives; 0: not a first byte. */
-static unsigned lead(uint8_t b, uint32_t *ret_min, uint32_t *ret_bits)
+/* Length that the first byte announces, and the bits of the character in it; 0: not a first byte. As the C library's,
+ * lengths up to six are known, though nothing beyond four bytes is a character. */
+static unsigned lead(uint8_t b, uint32_t *ret_bits)
 {
-    if (b >= 0xc2 && b <= 0xdf) {
-        *ret_min = 0x80;
-        *ret_bits = b & 0x1fu;
-        return 2;
-    }
-    if (b >= 0xe0 && b <= 0xef) {
-        *ret_min = 0x800;
-        *ret_bits = b & 0x0fu;
-        return 3;
-    }
-    if (b >= 0xf0 && b <= 0xf4) {
-        *ret_min = 0x10000;
-        *ret_bits = b & 0x07u;
-        return 4;
-    }
-    return 0;
+    unsigned len = b < 0xc2 ? 0 : b < 0xe0 ? 2 : b < 0xf0 ? 3 : b < 0xf8 ? 4 : b < 0xfc ? 5 : b < 0xfe ? 6 : 0;
+    *ret_bits = len > 0 ? b & (0x7fu >> len) : 0;
+    return len;
 }
 
 size_t wide_decode(const char *p, size_t n, uint32_t *ret)
 {
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     uint8_t b = (uint8_t)p[0];
     if (b < 0x80) {
         *ret = b;
         return 1;
     }
-    uint32_t min, ch;
-    unsigned len = lead(b, &min, &ch);
-    if (len == 0 || n < len)
+    uint32_t ch;
+    unsigned len = lead(b, &ch);
+    if (len == 0 || len > 4 || n < len)
         return 0;
     for (unsigned i = 1; i < len; i++) {
         uint8_t k = (uint8_t)p[i];
@@ -41,7 +30,7 @@ size_t wide_decode(const char *p, size_t n, uint32_t *ret)
             return 0;
         ch = ch << 6 | (k & 0x3fu);
     }
-    if (ch < min || ch > 0x10ffff || (ch >= 0xd800 && ch <= 0xdfff))
+    if (ch < least[len] || (ch >= 0xd800 && ch <= 0xdfff))
         return 0;
     *ret = ch;
     return len;
@@ -49,17 +38,14 @@ size_t wide_decode(const char *p, size_t n, uint32_t *ret)
 
 bool wide_partial(const char *p, size_t n)
 {
-    uint32_t min, bits;
-    unsigned len = n > 0 ? lead((uint8_t)p[0], &min, &bits) : 0;
+    uint32_t bits;
+    unsigned len = n > 0 ? lead((uint8_t)p[0], &bits) : 0;
     if (len <= n)
         return false;
     for (size_t i = 1; i < n; i++)
         if (((uint8_t)p[i] & 0xc0) != 0x80)
             return false;
-    if (n < 2)
-        return true;
-    uint8_t a = (uint8_t)p[0], k = (uint8_t)p[1];
-    return !((a == 0xe0 && k < 0xa0) || (a == 0xed && k > 0x9f) || (a == 0xf0 && k < 0x90) || (a == 0xf4 && k > 0x8f));
+    return true;
 }
 
 int wide_width(uint32_t ch)
@@ -81,6 +67,6 @@ bool wide_space(uint32_t ch)
 {
     if (ch < 0x80)
         return ch == ' ' || (ch >= 9 && ch <= 13);
-    return ch == 0x1680 || (ch >= 0x2000 && ch <= 0x200a && ch != 0x2007) || ch == 0x2028 || ch == 0x2029 || ch == 0x205f ||
-           ch == 0x3000;
+    return ch == 0x1680 || (ch >= 0x2000 && ch <= 0x200a && ch != 0x2007) || ch == 0x2028 || ch == 0x2029 ||
+           ch == 0x205f || ch == 0x3000;
 }

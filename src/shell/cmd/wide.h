@@ -10,7 +10,8 @@
 
 #include "base/str.h"
 
-/* Decodes one character of UTF-8 at @p (n > 0 bytes): its length 1-4, or 0 when the bytes are not a character (also when cut). */
+/* Decodes one character of UTF-8, as mbrtowc(3) does (which also takes four bytes that stand for more than U+10FFFF),
+ * at @p (n > 0 bytes): its length 1-4, or 0 when the bytes are not a character (also when cut). */
 size_t wide_decode(const char *p, size_t n, uint32_t *ret);
 
 /* Whether the bytes so far could begin a character that only lacks its end (mbrtowc's -2). */

@@ -80,8 +80,10 @@ static bool add(struct xargs *x, int ch)
     }
     if (ch == 0) {
         if (!x->nul_told)
-            cmd_err(x->c, "WARNING: a NUL character occurred in the input.  It cannot be passed through in the argument list.  "
-                          "Did you mean to use the --null option?");
+            cmd_err(
+                x->c,
+                "WARNING: a NUL character occurred in the input.  It cannot be passed through in the argument list.  "
+                "Did you mean to use the --null option?");
         x->nul_told = true;
     }
     buf_putc(&x->word, (char)ch);
@@ -96,7 +98,8 @@ static void cut_word(struct xargs *x)
 
 enum state { SPACE, NORMAL, QUOTED, ESCAPED };
 
-/* Reads until a line is whole, pushing its words, or to the end: false at the end. With -I the line is left in x->word. */
+/* Reads until a line is whole, pushing its words, or to the end: false at the end. With -I the line is left in x->word.
+ */
 static bool read_line(struct xargs *x)
 {
     enum state state = SPACE;
@@ -228,7 +231,8 @@ static bool number(struct xargs *x, char opt, int64_t lo, int64_t hi, bool fatal
 
 static void exclusive(struct xargs *x, const char *option, const char *offending)
 {
-    cmd_err(x->c, "warning: options %s and %s are mutually exclusive, ignoring previous %s value", offending, option, offending);
+    cmd_err(x->c, "warning: options %s and %s are mutually exclusive, ignoring previous %s value", offending, option,
+            offending);
 }
 
 /* -I, -i */
@@ -285,8 +289,11 @@ static bool delimiter(struct xargs *x, const char *s)
         return true;
     }
     if (*s != '\\') {
-        cmd_err(c, "Invalid input delimiter specification %s: the delimiter must be either a single character or an escape "
-                   "sequence starting with \\.", s);
+        cmd_err(
+            c,
+            "Invalid input delimiter specification %s: the delimiter must be either a single character or an escape "
+            "sequence starting with \\.",
+            s);
         return false;
     }
     const char *known = strchr(from, s[1]);
@@ -300,7 +307,8 @@ static bool delimiter(struct xargs *x, const char *s)
     char *end;
     unsigned long v = strtoul(s + (hex ? 2 : 1), &end, hex ? 16 : 8);
     if (v > UCHAR_MAX)
-        return bad_delimiter(x, s, hex ? "; character values must not exceed ff." : "; character values must not exceed 377.");
+        return bad_delimiter(
+            x, s, hex ? "; character values must not exceed ff." : "; character values must not exceed 377.");
     if (*end)
         return bad_delimiter(x, s, arena_printf(c->arena, "; trailing characters %s not recognised.", end));
     x->delim = (int)v;

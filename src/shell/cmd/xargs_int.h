@@ -8,13 +8,13 @@
 
 struct xargs {
     struct cmd *c;
-    const char *file;      /* -a, or NULL */
-    int delim;             /* -1: blanks and newlines, with quotes */
+    const char *file; /* -a, or NULL */
+    int delim;        /* -1: blanks and newlines, with quotes */
     const char *eof_word, *replace, *slot_var;
     uint64_t args_per_run, lines_per_run; /* 0: no limit */
     uint64_t procs_max;
-    uint64_t chars_max;    /* bytes of a command line, each argument with its NUL */
-    uint64_t chars_most;   /* what -s can ask for */
+    uint64_t chars_max;  /* bytes of a command line, each argument with its NUL */
+    uint64_t chars_most; /* what -s can ask for */
     uint64_t args_most;
     bool no_empty, verbose, exit_if_long;
     /* reading */
@@ -23,16 +23,16 @@ struct xargs {
     size_t pos, end;
     bool input_end, ended, nul_told;
     struct buf word;
-    uint64_t lines;        /* since the last run */
+    uint64_t lines; /* since the last run */
     /* the command line */
-    struct buf text;       /* arguments, each ended by NUL */
+    struct buf text; /* arguments, each ended by NUL */
     uint64_t args, initial_args, initial_chars;
-    bool in_initial;       /* what is pushed is of the command itself */
+    bool in_initial; /* what is pushed is of the command itself */
     uint64_t runs;
     /* children and the end */
     struct cmd_child *children;
     size_t n_children, cap_children, running;
-    bool failed;           /* stop; status is set */
+    bool failed; /* stop; status is set */
     int status;
 };
 

@@ -5,7 +5,13 @@
 #include <stdarg.h>
 
 /* Exit statuses of the real tool. */
-enum { XARGS_CHILD_FAILED = 123, XARGS_CHILD_255 = 124, XARGS_CHILD_KILLED = 125, XARGS_CANNOT = 126, XARGS_NOT_FOUND = 127 };
+enum {
+    XARGS_CHILD_FAILED = 123,
+    XARGS_CHILD_255 = 124,
+    XARGS_CHILD_KILLED = 125,
+    XARGS_CANNOT = 126,
+    XARGS_NOT_FOUND = 127
+};
 
 void xargs__fail(struct xargs *x, const char *fmt, ...)
 {

@@ -154,7 +154,8 @@ static struct zone_type rule_type(const struct cmd_zone *z, int64_t t)
 {
     if (!z->has_dst)
         return z->std;
-    /* As glibc: the year is that of UTC, and years before 1970 have the changes of 1970. The average year finds it or its neighbour. */
+    /* As glibc: the year is that of UTC, and years before 1970 have the changes of 1970. The average year finds it or
+     * its neighbour. */
     int64_t days = t / 86400 - (t % 86400 < 0);
     int64_t year = 1970 + days * 400 / 146097;
     while (zone_days(year, 0, 1) > days)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * The machines behind printf, echo -e and test, which see whatever a script passes on. The input is words, one a line; the first line's first
- * byte says which machine: p, P printf of bash and of coreutils; t, T test; b, B the same called as [; e escapes of all kinds.
+ * The machines behind printf, echo -e and test, which see whatever a script passes on. The input is words, one a line;
+ * the first line's first byte says which machine: p, P printf of bash and of coreutils; t, T test; b, B the same called
+ * as [; e escapes of all kinds.
  */
 
 #include <stdint.h>
@@ -77,7 +78,8 @@ static int fuzz_shell_test(void *arg, char op, struct str s)
 
 static void fuzz_printf(struct proc *p, struct input *in, bool gnu)
 {
-    const struct printf_ops ops = {fuzz_write, fuzz_error, fuzz_name, fuzz_quote, gnu ? NULL : fuzz_time, gnu ? NULL : fuzz_count};
+    const struct printf_ops ops = {
+        fuzz_write, fuzz_error, fuzz_name, fuzz_quote, gnu ? NULL : fuzz_time, gnu ? NULL : fuzz_count};
     struct printf_job job = {.ops = &ops, .arg = in, .p = p, .gnu = gnu, .utf8 = true, .warn_const = true};
     if (in->n > 1)
         printf_run(&job, in->word[1], in->word + 2, in->n - 2);

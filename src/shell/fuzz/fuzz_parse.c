@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any bytes: the parser ends, without a fault, with units or an error. What it accepted is printed, and the print, parsed again, must be accepted and give
- * the same print but for the layout: so printing loses nothing that the parser sees.
+ * Any bytes: the parser ends, without a fault, with units or an error. What it accepted is printed, and the print,
+ * parsed again, must be accepted and give the same print but for the layout: so printing loses nothing that the parser
+ * sees.
  */
 #include <errno.h>
 
@@ -34,7 +35,8 @@ static struct str body(const struct buf *b)
     return str_from(buf_str(b), sizeof("f () \n") - 1);
 }
 
-/* Whether both hold the same but for blanks, newlines and semicolons: behind a here-document the layout of a list changes. */
+/* Whether both hold the same but for blanks, newlines and semicolons: behind a here-document the layout of a list
+ * changes. */
 static bool same(struct str a, struct str b)
 {
     size_t i = 0, k = 0;
@@ -52,7 +54,8 @@ static bool same(struct str a, struct str b)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    /* bash prints "coproc cmd" as "coproc COPROC cmd", which means something else, and |& as 2>&1; we print what it prints. */
+    /* bash prints "coproc cmd" as "coproc COPROC cmd", which means something else, and |& as 2>&1; we print what it
+     * prints. */
     if (size > 4096 || memmem(data, size, "coproc", 6) || memmem(data, size, "|&", 2))
         return 0;
     struct buf in BUF_AUTO, one BUF_AUTO, two BUF_AUTO;

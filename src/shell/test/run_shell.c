@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * run_shell - the shell on a fresh base tree in this very process, its standard descriptors on the host's: what tests and
- * benchmarks run until and beside the product's own command.
+ * run_shell - the shell on a fresh base tree in this very process, its standard descriptors on the host's: what tests
+ * and benchmarks run until and beside the product's own command.
  *
- *   run_shell [--mount HOST:GUEST]… [--cwd DIR] [--env NAME=VALUE]… [--host-env] [--root] [--limit NAME=VALUE]… [--argv0 NAME]
+ *   run_shell [--mount HOST:GUEST]… [--cwd DIR] [--env NAME=VALUE]… [--host-env] [--root] [--limit NAME=VALUE]…
+ * [--argv0 NAME]
  *             [--script FILE] [--] BASH-ARGUMENTS
  *
- * What follows the options is bash's command line without its name: -c TEXT, a script's path in the tree, or nothing. --script runs a file
- * of the host instead, the rest being its arguments. --host-env passes the host's environment on.
+ * What follows the options is bash's command line without its name: -c TEXT, a script's path in the tree, or nothing.
+ * --script runs a file of the host instead, the rest being its arguments. --host-env passes the host's environment on.
  * The exit status is the shell's.
  */
 

@@ -102,11 +102,23 @@ TEST(parse_word_flags)
         const char *text;
         int flags;
     } cases[] = {
-        {"abc", WORD_LITERAL | WORD_NOSPLIT}, {"[", WORD_LITERAL | WORD_NOSPLIT}, {"a{b", WORD_LITERAL | WORD_NOSPLIT},
-        {"{}", WORD_LITERAL | WORD_NOSPLIT}, {"a*", WORD_GLOB}, {"[a]", WORD_GLOB}, {"{a,b}", WORD_BRACE},
-        {"{1..3}", WORD_BRACE}, {"'a*'", WORD_QUOTED | WORD_NOSPLIT}, {"\"$x\"", WORD_QUOTED | WORD_NOSPLIT},
-        {"\"$@\"", WORD_QUOTED}, {"\"${a[@]}\"", WORD_QUOTED}, {"$x", 0}, {"~", WORD_TILDE | WORD_NOSPLIT},
-        {"a=~", WORD_TILDE | WORD_NOSPLIT}, {"a\\*", WORD_QUOTED | WORD_NOSPLIT}, {"''", WORD_QUOTED | WORD_NOSPLIT},
+        {"abc", WORD_LITERAL | WORD_NOSPLIT},
+        {"[", WORD_LITERAL | WORD_NOSPLIT},
+        {"a{b", WORD_LITERAL | WORD_NOSPLIT},
+        {"{}", WORD_LITERAL | WORD_NOSPLIT},
+        {"a*", WORD_GLOB},
+        {"[a]", WORD_GLOB},
+        {"{a,b}", WORD_BRACE},
+        {"{1..3}", WORD_BRACE},
+        {"'a*'", WORD_QUOTED | WORD_NOSPLIT},
+        {"\"$x\"", WORD_QUOTED | WORD_NOSPLIT},
+        {"\"$@\"", WORD_QUOTED},
+        {"\"${a[@]}\"", WORD_QUOTED},
+        {"$x", 0},
+        {"~", WORD_TILDE | WORD_NOSPLIT},
+        {"a=~", WORD_TILDE | WORD_NOSPLIT},
+        {"a\\*", WORD_QUOTED | WORD_NOSPLIT},
+        {"''", WORD_QUOTED | WORD_NOSPLIT},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct parser *ps = parser_new(NULL, str_c(cases[i].text), NULL, 1);
@@ -123,7 +135,8 @@ TEST(parse_word_flags)
 
 TEST(parse_depth_is_bounded)
 {
-    static const char *const opens[] = {"(", "$(", "\"${x-", "((", "$((", "[[ (", "`\\`", "if ", "a=(", "${x-", "{ ", "$(("};
+    static const char *const opens[] = {"(",    "$(",  "\"${x-", "((",   "$((", "[[ (",
+                                        "`\\`", "if ", "a=(",    "${x-", "{ ",  "$(("};
     for (size_t i = 0; i < sizeof(opens) / sizeof(opens[0]); i++) {
         struct buf text BUF_AUTO;
         buf_init(&text, 1u << 24);

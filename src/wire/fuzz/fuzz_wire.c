@@ -28,17 +28,39 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     buf_init(&out, WIRE_BODY_MAX);
     bool decoded = true;
     switch (data[0] % 11) {
-    case 0: TRY(ready, wire_get_ready(body, &m), wire_put_ready(&out, &m)); break;
-    case 1: TRY(create, wire_get_create(body, &a, &m), wire_put_create(&out, &m)); break;
-    case 2: TRY(exec, wire_get_exec(body, &a, &m), wire_put_exec(&out, &m)); break;
-    case 3: TRY(output, wire_get_output(body, &m), wire_put_output(&out, &m)); break;
-    case 4: TRY(result, wire_get_result(body, &m), wire_put_result(&out, &m)); break;
-    case 5: TRY(query, wire_get_query(body, &m), wire_put_query(&out, &m)); break;
-    case 6: TRY(answer, wire_get_answer(body, &m), wire_put_answer(&out, &m)); break;
-    case 7: TRY(fs, wire_get_fs(body, &m), wire_put_fs(&out, &m)); break;
-    case 8: TRY(reply, wire_get_reply(body, &m), wire_put_reply(&out, &m)); break;
-    case 9: TRY(diff, wire_get_diff(body, &m), wire_put_diff(&out, &m)); break;
-    default: TRY(change, wire_get_change(body, &m), wire_put_change(&out, &m)); break;
+    case 0:
+        TRY(ready, wire_get_ready(body, &m), wire_put_ready(&out, &m));
+        break;
+    case 1:
+        TRY(create, wire_get_create(body, &a, &m), wire_put_create(&out, &m));
+        break;
+    case 2:
+        TRY(exec, wire_get_exec(body, &a, &m), wire_put_exec(&out, &m));
+        break;
+    case 3:
+        TRY(output, wire_get_output(body, &m), wire_put_output(&out, &m));
+        break;
+    case 4:
+        TRY(result, wire_get_result(body, &m), wire_put_result(&out, &m));
+        break;
+    case 5:
+        TRY(query, wire_get_query(body, &m), wire_put_query(&out, &m));
+        break;
+    case 6:
+        TRY(answer, wire_get_answer(body, &m), wire_put_answer(&out, &m));
+        break;
+    case 7:
+        TRY(fs, wire_get_fs(body, &m), wire_put_fs(&out, &m));
+        break;
+    case 8:
+        TRY(reply, wire_get_reply(body, &m), wire_put_reply(&out, &m));
+        break;
+    case 9:
+        TRY(diff, wire_get_diff(body, &m), wire_put_diff(&out, &m));
+        break;
+    default:
+        TRY(change, wire_get_change(body, &m), wire_put_change(&out, &m));
+        break;
     }
     if (decoded)
         ASSERT(str_eq(buf_str(&out), body));

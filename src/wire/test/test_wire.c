@@ -10,8 +10,14 @@ static struct wire_exec sample_exec(struct str *argv, struct str *env)
     argv[0] = STR("bash");
     argv[1] = str_of("a\0b", 3);
     env[0] = STR("K=V");
-    return (struct wire_exec){.kind = WIRE_EXEC_TEXT, .text = STR("echo hi"), .argv = {argv, 2}, .env = {env, 1},
-                              .stdin_open = true, .tty = 5, .rows = 24, .cols = 80};
+    return (struct wire_exec){.kind = WIRE_EXEC_TEXT,
+                              .text = STR("echo hi"),
+                              .argv = {argv, 2},
+                              .env = {env, 1},
+                              .stdin_open = true,
+                              .tty = 5,
+                              .rows = 24,
+                              .cols = 80};
 }
 
 TEST(exec_round_trip)
@@ -73,8 +79,13 @@ TEST(enums_out_of_range_are_refused)
 
 TEST(result_round_trip)
 {
-    struct wire_result m = {.outcome = {OUTCOME_KILLED, 0, 9, false, REASON_MEMORY}, .cpu_us = 1, .inodes = UINT64_MAX,
-                            .error = -ENOENT, .message = STR("m"), .exited = true}, got;
+    struct wire_result m = {.outcome = {OUTCOME_KILLED, 0, 9, false, REASON_MEMORY},
+                            .cpu_us = 1,
+                            .inodes = UINT64_MAX,
+                            .error = -ENOENT,
+                            .message = STR("m"),
+                            .exited = true},
+                       got;
     m.root[31] = 7;
     BUF_AUTO struct buf b;
     buf_init(&b, 4096);
@@ -91,12 +102,13 @@ TEST(result_round_trip)
 TEST(json_of_an_exit)
 {
     struct wire_result r = {.outcome = {.kind = OUTCOME_EXITED, .code = 3}};
-    struct json_run run = {.has_output = true, .out = STR("h\xc3\xa9\n"), .errs = str_of("\xff\0", 2), .out_total = 4,
-                           .err_total = 9};
+    struct json_run run = {
+        .has_output = true, .out = STR("h\xc3\xa9\n"), .errs = str_of("\xff\0", 2), .out_total = 4, .err_total = 9};
     BUF_AUTO struct buf b;
     buf_init(&b, 65536);
     CHECK_INT(json_result(&b, &r, &run), 0);
-    CHECK(strstr(b.p, "\"status\":\"exited\",\"exit_code\":3,\"signal\":null,\"reason\":null,\"tier\":\"isolate\"") != NULL);
+    CHECK(strstr(b.p, "\"status\":\"exited\",\"exit_code\":3,\"signal\":null,\"reason\":null,\"tier\":\"isolate\"") !=
+          NULL);
     CHECK(strstr(b.p, "\"stdout\":\"h\xc3\xa9\\n\"") != NULL);
     CHECK(strstr(b.p, "\"stderr\":\"/wA=\",\"stderr_encoding\":\"base64\"") != NULL);
     CHECK(strstr(b.p, "\"truncated\":true") != NULL);

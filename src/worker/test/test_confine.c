@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * What a worker can no longer do. Each attempt runs in a process of its own that has confined itself as a worker does, with one mount; it must be
- * refused (a negative errno) or end the process (SIGSYS). One that succeeds is an escape.
+ * What a worker can no longer do. Each attempt runs in a process of its own that has confined itself as a worker does,
+ * with one mount; it must be refused (a negative errno) or end the process (SIGSYS). One that succeeds is an escape.
  */
 
 #include <errno.h>
@@ -164,7 +164,8 @@ static long try_write_to_file_in_mount(void)
 
 static long try_executable_memory(void)
 {
-    return mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? -1 : 0;
+    return mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? -1
+                                                                                                                  : 0;
 }
 
 static long try_make_executable(void)

@@ -3,8 +3,8 @@
 /*
  * cmd_host [-C HOSTDIR] [-u UID] [-e K=V]… COMMAND [ARG…] [";;" COMMAND [ARG…]]…
  *
- * Runs commands of ours on this machine's standard streams, with HOSTDIR mounted copy-on-write at the same path and as the
- * working directory: what tests/cmd_compare runs beside the real tools. The exit status is the last command's.
+ * Runs commands of ours on this machine's standard streams, with HOSTDIR mounted copy-on-write at the same path and as
+ * the working directory: what tests/cmd_compare runs beside the real tools. The exit status is the last command's.
  */
 
 #include <fcntl.h>

@@ -40,8 +40,8 @@ static const struct engine_ops ops = {.name = "builtin", .tier = "isolate", .cla
 
 void cmd_world_init(struct cmd_world *w)
 {
-    static char *env[] = {(char *)(uintptr_t)"PATH=/usr/bin:/bin", (char *)(uintptr_t)"LC_ALL=C.UTF-8",
-                          (char *)(uintptr_t)"HOME=/home/user", NULL};
+    static char *env[] = {(char *)(uintptr_t) "PATH=/usr/bin:/bin", (char *)(uintptr_t) "LC_ALL=C.UTF-8",
+                          (char *)(uintptr_t) "HOME=/home/user", NULL};
     struct vfs_quota q = {.bytes = UINT64_C(1) << 32, .inodes = 1000000};
     struct limits l = limits_default();
     size_t n;
@@ -70,6 +70,8 @@ void cmd_world_done(struct cmd_world *w)
 static ssize_t take_out(void *arg, const void *p, size_t n)
 {
     struct cmd_world *w = arg;
+    if (w->closed)
+        return -EPIPE;
     if (w->to_host)
         return fd_write_all(1, str_of(p, n)) < 0 ? -EPIPE : (ssize_t)n;
     buf_add(&w->out, p, n);

@@ -10,7 +10,8 @@ struct cmd_world {
     struct vfs *v;
     struct proc_set *ps;
     struct buf out, err;
-    bool to_host;       /* pass output on to descriptors 1 and 2 instead */
+    bool closed;  /* nobody reads standard output */
+    bool to_host; /* pass output on to descriptors 1 and 2 instead */
     const char *cwd;
     char **env;
     uint32_t uid;

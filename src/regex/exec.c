@@ -68,50 +68,47 @@ int rx__make(struct regex *re, struct rx_dfa *d, uint32_t *s, unsigned sym, uint
     return *ret == RX_NONE ? -ENOMEM : 0;
 }
 
-/* Last of the bytes from @i on that leave a state where it is. Most states of a search that has not begun to match stay, and looking at bytes
- * in the same row does not wait for the byte before. */
+/* The first byte from @i on that does not leave the state where it is. Most states of a search that has not begun to
+ * match stay, and looking at bytes in one row does not wait for the byte before. */
 static inline size_t stay(const uint32_t *row, const uint16_t *of, const char *p, size_t i, size_t end, uint32_t cur)
 {
     const uint8_t *b = (const uint8_t *)p;
-    while (i + 4 < end && row[of[b[i + 1]]] == cur && row[of[b[i + 2]]] == cur && row[of[b[i + 3]]] == cur &&
-           row[of[b[i + 4]]] == cur)
+    while (i + 4 <= end && row[of[b[i]]] == cur && row[of[b[i + 1]]] == cur && row[of[b[i + 2]]] == cur &&
+           row[of[b[i + 3]]] == cur)
         i += 4;
     return i;
 }
+
+/* Where stay() gained little it is not tried again for a while; where it did, soon. */
+#define STAY_GAIN 32u
+#define STAY_LATER 1024u
+#define STAY_SOON 8u
 
 /* Follows transitions from *s at *p up to @end; stops at one that must be looked at and returns it, else *s at @end. */
 static inline uint32_t run(const struct rx_dfa *d, struct str t, uint32_t *s, size_t *p, size_t end, struct rx_char *c)
 {
     const uint32_t *trans = d->trans;
     const struct rx_syms *y = d->syms;
-    uint32_t cur = *s;
+    uint32_t cur = *s, next = cur;
     size_t i = *p;
-    if (y->wide) {
-        for (; i < end; i++) {
-            uint32_t next = trans[cur + rx__sym(y, t, i, c)];
-            *s = cur;
-            if (next & RX_STOP) {
-                *p = i;
-                return next;
-            }
-            cur = next;
+    while (i < end) {
+        size_t till = end;
+        if (!y->wide) {
+            size_t from = i;
+            i = stay(trans + cur, y->of, t.p, i, end, cur);
+            till = NUM_MIN(end, i + (i - from >= STAY_GAIN ? STAY_SOON : STAY_LATER));
+            for (; i < till && !((next = trans[cur + y->of[(uint8_t)t.p[i]]]) & RX_STOP); i++)
+                cur = next;
+        } else {
+            for (; i < till && !((next = trans[cur + rx__sym(y, t, i, c)]) & RX_STOP); i++)
+                cur = next;
         }
-    } else {
-        for (; i < end; i++) {
-            uint32_t next = trans[cur + y->of[(uint8_t)t.p[i]]];
-            if (next & RX_STOP) {
-                *s = cur;
-                *p = i;
-                return next;
-            }
-            if (next == cur)
-                i = stay(trans + cur, y->of, t.p, i, end, cur);
-            cur = next;
-        }
+        if (i < till)
+            break;
     }
     *s = cur;
-    *p = end;
-    return cur;
+    *p = i;
+    return i < end ? next : cur;
 }
 
 int rx__scan(struct regex *re, struct rx_dfa *d, struct str t, size_t start, unsigned eflags, size_t *ret_end)

@@ -213,6 +213,8 @@ static uint64_t sequence_count(const struct sequence *q)
 static int put_sequence(struct braces *b, const struct sequence *q, struct texts *out)
 {
     uint64_t count = sequence_count(q);
+    if (count > LIMIT_WORDS)
+        return too_many(b);
     for (uint64_t i = 0; i < count; i++) {
         uint64_t by = i * (uint64_t)q->step;
         int64_t val = (int64_t)(q->from <= q->to ? (uint64_t)q->from + by : (uint64_t)q->from - by);
@@ -298,6 +300,11 @@ static int expand_range(struct braces *b, size_t lo, size_t hi, int depth, struc
     if (depth > NESTING_MOST || arith__stack_low(b->sh))
         return too_many(b);
     size_t i = skip_empty(b, lo, hi);
+    if (i == lo && i < hi && b->p[i] == '{' && find_close(b, i, hi) == hi - 1) { /* nothing to multiply with */
+        r = expand_group(b, i, hi - 1, depth, out);
+        if (r != 0)
+            return r < 0 ? r : 0;
+    }
     while (i < hi && r == 0) {
         struct texts group = {0};
         size_t close = b->p[i] == '{' ? find_close(b, i, hi) : 0;

@@ -95,7 +95,10 @@ static int trim_one(struct shell *sh, void *arg, struct str *s)
 {
     struct trim *t = arg;
     STACK_ARENA(a);
-    ptrdiff_t n = pattern__run(pattern_for(&t->use, *s, &a), sh->p, *s, t->want);
+    const struct pattern *p = pattern_for(&t->use, *s, &a);
+    if (!pattern__usable(sh, p))
+        return -EINVAL;
+    ptrdiff_t n = pattern__run(p, sh->p, *s, t->want);
     if (n <= 0)
         return expand__poll(sh);
     if (t->want == PAT_PREFIX_SHORT || t->want == PAT_PREFIX_LONG)
@@ -214,6 +217,8 @@ static int subst_one(struct shell *sh, void *arg, struct str *s)
     STACK_ARENA(a);
     const struct pattern *p = pattern_for(&t->use, *s, &a);
     size_t at, n;
+    if (!pattern__usable(sh, p))
+        return -EINVAL;
     if (p->has_group && !may_match(sh, t, *s, p->flags))
         return expand__poll(sh);
     if (t->op == OP_SUBST_ALL)
@@ -432,6 +437,8 @@ static int case_one(struct shell *sh, void *arg, struct str *s)
     size_t start = b->n, i = 0;
     STACK_ARENA(a);
     const struct pattern *p = t->any ? NULL : pattern_for(&t->use, *s, &a);
+    if (p && !pattern__usable(sh, p))
+        return -EINVAL;
     while (i < s->n && !b->err) {
         size_t len = 1;
         uint32_t c = sh->utf8 ? uchar_get(s->p + i, s->n - i, &len) : (unsigned char)s->p[i];

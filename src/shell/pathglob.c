@@ -220,6 +220,10 @@ static void glob_component(struct globber *g, struct str pat, const struct place
     s.pat = pattern__compile(a, pat, g->flags & ~PATTERN_UTF8);
     if (g->flags & PATTERN_UTF8)
         s.pat_utf8 = pattern__compile(a, pat, g->flags);
+    if (!pattern__usable(g->sh, s.pat)) {
+        g->err = -EINVAL;
+        return;
+    }
     s.starts_dot = pattern__starts_dot(s.pat);
     for (size_t i = 0; i < cur->n && !g->err; i++) {
         scan_directory(&s, &cur->v[i]);

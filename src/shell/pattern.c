@@ -301,7 +301,20 @@ bool pattern_match(struct str pat, struct str text, int flags)
 
 bool sh_match(struct shell *sh, struct str pat, struct str text, int flags)
 {
-    return compile_run(sh->p, pat, text, flags, PAT_WHOLE) >= 0;
+    _Alignas(16) char stack[STACK_BYTES];
+    ARENA_AUTO struct arena a = {NULL, stack, stack + sizeof(stack)};
+    const struct pattern *p = pattern__compile(&a, pat, pattern__flags(pat, text, flags));
+    return pattern__usable(sh, p) && pattern__run(p, sh->p, text, PAT_WHOLE) >= 0;
+}
+
+bool pattern__usable(struct shell *sh, const struct pattern *p)
+{
+    if (!p->too_deep)
+        return true;
+    sh_error(sh, "pattern is nested too deeply");
+    if (sh->flow == FLOW_NONE)
+        sh_abort(sh, 1);
+    return false;
 }
 
 ptrdiff_t pattern_prefix(struct str pat, struct str text, int flags, bool longest)

@@ -12,7 +12,7 @@ struct compiler {
     struct str pat;
     int flags;
     uint32_t depth;
-    bool has_group;
+    bool has_group, too_deep;
 };
 
 static uint32_t next_char(const struct compiler *c, size_t i, size_t *ret_len)
@@ -303,6 +303,7 @@ static bool compile_group(struct compiler *c, size_t i, struct pat_item *ret, si
     *ret_next = end + 1;
     if (c->depth >= GROUPS_MOST) {
         *ret = (struct pat_item){.kind = PAT_NEVER};
+        c->too_deep = true;
         return true;
     }
     struct pat_seq *alts = arena_alloc(c->a, n * sizeof(*alts));
@@ -406,6 +407,7 @@ struct pattern *pattern__compile(struct arena *a, struct str pat, int flags)
     p->source = pat;
     p->seq = compile_seq(&c, 0, pat.n);
     p->has_group = c.has_group;
+    p->too_deep = c.too_deep;
     find_stars(p);
     if (p->literal) {
         char *text = arena_alloc(a, pat.n + 1);

@@ -375,6 +375,20 @@ static bool search_odd(const struct pattern *p, struct proc *proc, struct str te
     return false;
 }
 
+/* Whether no match begins at @pos or later; @in is overwritten. */
+static bool none_from(struct ext *e, uint64_t *in, size_t pos)
+{
+    struct arena_mark m = arena_mark(&e->a);
+    if (e->path)
+        return false;
+    memset(in, 0, e->words * sizeof(*in));
+    add_all_from(e, in, pos, false);
+    uint64_t *out = ext_seq(e, &e->p->seq, in);
+    bool none = !out || set_next(e, out, 0) == SIZE_MAX;
+    ext_reset(e, m);
+    return none;
+}
+
 bool pattern__search_ext(const struct pattern *p, struct proc *proc, struct str text, size_t from, size_t *ret_start,
                          size_t *ret_len)
 {
@@ -387,17 +401,12 @@ bool pattern__search_ext(const struct pattern *p, struct proc *proc, struct str 
         return search_odd(p, proc, text, from, ret_start, ret_len);
     ext_init(&e, p, proc, text, false, stack, sizeof(stack));
     uint64_t *in = set_new(&e);
-    /* All starts at once first: without any match the search ends here. */
-    if (in) {
+    size_t pos = from;
+    for (int tries = 0; in && !found; tries += tries < 2) {
         struct arena_mark m = arena_mark(&e.a);
-        add_all_from(&e, in, from, e.path);
-        uint64_t *out = ext_seq(&e, &p->seq, in);
-        if (!out || (!e.path && set_next(&e, out, 0) == SIZE_MAX))
-            in = NULL;
-        ext_reset(&e, m);
-    }
-    for (size_t pos = from; in && !found;) {
-        struct arena_mark m = arena_mark(&e.a);
+        /* When the first place is none, all are looked at together: without any match the search ends here. */
+        if (tries == 1 && none_from(&e, in, pos))
+            break;
         memset(in, 0, e.words * sizeof(*in));
         set_add(in, pos);
         uint64_t *out = ext_seq(&e, &p->seq, in);

@@ -16,6 +16,7 @@
 #include "shell/uchar_int.h"
 
 struct proc;
+struct shell;
 struct pat_item;
 
 enum pat_kind {
@@ -59,6 +60,7 @@ struct pattern {
     struct pat_seq seq;
     int flags;
     bool has_group;
+    bool too_deep;         /* groups nested beyond the limit: matches nothing, and must not be used silently */
     bool odd;     /* a '*', maybe '?', and then @(…), +(…) or !(…): see pattern_ext.c */
     bool literal; /* only chars below 0x80 (or bytes), case matters: text holds them */
     uint32_t stars;
@@ -86,6 +88,9 @@ enum pat_want { PAT_WHOLE, PAT_PREFIX_SHORT, PAT_PREFIX_LONG, PAT_SUFFIX_SHORT, 
 
 /* The flags to match this pair with: characters are bytes unless both are valid UTF-8 and one holds more than ASCII. */
 int pattern__flags(struct str pat, struct str text, int flags);
+
+/* False after a message and an abort of the command when @p is too deep. */
+bool pattern__usable(struct shell *sh, const struct pattern *p);
 
 /* Runs @p on @text: the length of what matched, or -1. @proc (may be NULL) is polled. */
 ptrdiff_t pattern__run(const struct pattern *p, struct proc *proc, struct str text, enum pat_want want);

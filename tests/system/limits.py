@@ -82,7 +82,7 @@ def files_are_an_error_and_lose_nothing(t):
 
 @case
 def a_million_files(t):
-    r = run(['--limit', 'inodes=2000', '-c', 'i=0; while : > f$i; do i=$((i+1)); done; echo $((i < 2000)); rm f1 && : > f1 && echo ok'])
+    r = run(['--limit', 'inodes=2000', '-c', 'i=0; while : > f$i; do i=$((i+1)); done; echo $((i == 2000)); rm f1 && : > f1 && echo ok'])
     t.equal(r.out, b'1\nok\n', r)
 
 

@@ -297,8 +297,10 @@ static bool primary(struct syntax *s, struct find_parse *ps, const struct find_p
             return find__bad(f, "missing argument to `%s'", ps->name);
         arg = ps->argv[ps->i++];
     }
-    struct find_test t = {.fn = p->fn, .need = p->need};
-    ps->t = &t;
+    struct find_test *t = ARENA_NEW(f->c->arena, struct find_test);
+    t->fn = p->fn;
+    t->need = p->need;
+    ps->t = t;
     if (p->parse && !p->parse(ps, arg)) {
         if (f->status == 0)
             find__bad(f, "invalid argument `%s' to `%s'", arg ? arg : "", ps->name);
@@ -306,9 +308,10 @@ static bool primary(struct syntax *s, struct find_parse *ps, const struct find_p
     }
     if (f->shown || p->none)
         return true;
+    ps->t = NULL;
     s->acts |= p->kind == FIND_ACTION;
-    f->any_stat |= t.need == NEED_STAT;
-    add_operand(s, ITEM_TEST, ps->name, false)->t = t;
+    f->any_stat |= t->need == NEED_STAT;
+    add_operand(s, ITEM_TEST, ps->name, false)->t = *t;
     return true;
 }
 

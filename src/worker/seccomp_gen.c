@@ -87,13 +87,15 @@ static void add_rules(scmp_filter_ctx ctx)
     for (size_t i = 0; i < sizeof(deadly) / sizeof(deadly[0]); i++)
         check(seccomp_rule_add(ctx, SCMP_ACT_KILL_PROCESS, deadly[i], 0), "kill");
     /* Memory, but never executable memory. */
-    check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, CALL(mmap), 1, SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)), "mmap");
-    check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, CALL(mprotect), 1, SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)),
-          "mprotect");
+    const struct scmp_arg_cmp no_exec = {.arg = 2, .op = SCMP_CMP_MASKED_EQ, .datum_a = PROT_EXEC, .datum_b = 0};
+    check(seccomp_rule_add_array(ctx, SCMP_ACT_ALLOW, CALL(mmap), 1, &no_exec), "mmap");
+    check(seccomp_rule_add_array(ctx, SCMP_ACT_ALLOW, CALL(mprotect), 1, &no_exec), "mprotect");
     /* abort() and assertions: a signal to itself. The number of the process is not known here; its namespace has no
      * other. */
-    check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, CALL(tgkill), 1, SCMP_A2(SCMP_CMP_EQ, 6)), "tgkill");
-    check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, CALL(fcntl), 1, SCMP_A1(SCMP_CMP_EQ, F_GETFL)), "fcntl");
+    const struct scmp_arg_cmp abort_only = {.arg = 2, .op = SCMP_CMP_EQ, .datum_a = 6, .datum_b = 0};
+    check(seccomp_rule_add_array(ctx, SCMP_ACT_ALLOW, CALL(tgkill), 1, &abort_only), "tgkill");
+    const struct scmp_arg_cmp get_flags = {.arg = 1, .op = SCMP_CMP_EQ, .datum_a = F_GETFL, .datum_b = 0};
+    check(seccomp_rule_add_array(ctx, SCMP_ACT_ALLOW, CALL(fcntl), 1, &get_flags), "fcntl");
 }
 
 int main(void)

@@ -57,8 +57,6 @@ printf '1\n2\n3\n' > f; while read a; do read b; echo "$a-$b"; done < f; exec 3<
 printf 'a\nb\nc\n' > f; { read x; cat; } < f; (read x; echo $x; cat) < f; exec 5<f; read x <&5; (read y <&5; echo $y); read z <&5; echo $x $z
 ### append and truncate
 echo 1 > f; echo 2 >> f; : > g; cat f g; > f; wc -c < f; echo x > f; echo y 1<> f; cat f
-### swap stdout stderr
-f() { echo out; echo err >&2; }; f 3>&1 1>&2 2>&3 3>&- 2>/dev/null | cat; { f 3>&1 1>&2 2>&3 | sed s/^/p:/; } 2>&1
 ### nested redirections restore
 { { echo a; } > f; echo b; } > g; cat f; cat g; f() { echo c; } > h; f; cat h; echo d
 ### exec in subshell

@@ -224,7 +224,8 @@ static void run(bool utf8, bool words, bool backrefs, uint64_t n)
     }
     buf_done(&g.b);
     printf("# %u patterns, %u differ, %u results the C library did not give\n", t.done, t.bad, t.skipped);
-    /* With back-references glibc itself is wrong in about one of 20,000: it reports, say, a match of `$` inside a text. */
+    /* With back-references glibc itself is wrong in about one of 20,000: it reports, say, a match of `$` inside a text.
+     */
     CHECK(t.bad <= (backrefs ? 3u : 0u));
 }
 

@@ -240,8 +240,8 @@ static uint32_t gen_set(struct gen *g, struct rx_set *s, uint32_t next)
     if (p->err)
         return 0;
     const struct tmpl *t = &g->tmpl[s->tmpl - 1];
-    const struct rxn_range *r = p->range + t->node[0].off;
-    if (t->n == 1 && t->node[0].n == 1)
+    const struct rxn_range *r = p->range ? p->range + t->node[0].off : NULL;
+    if (r && t->n == 1 && t->node[0].n == 1)
         return emit_byte(p, r->lo, r->hi, next);
     uint32_t base = emit_n(p, t->n);
     if (!base)

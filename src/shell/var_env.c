@@ -106,8 +106,8 @@ static int by_name(const void *a, const void *b)
 void var_each(struct shell *sh, void (*fn)(void *arg, struct sym *s, struct var *v), void *arg)
 {
     struct vartab *t = vartab_ref(sh->vars); /* @fn may write: then it gets a table of its own */
-    struct arena_mark m = arena_mark(&sh->scratch);
-    struct sym **v = arena_try(&sh->scratch, t->n * sizeof *v);
+    /* Not in scratch: what @fn puts there is to stay. */
+    struct sym **v = mem_try((t->n + 1) * sizeof *v);
     size_t n = 0;
     for (uint32_t i = 0; v && i < t->n; i++)
         if (t->v[i])
@@ -116,7 +116,7 @@ void var_each(struct shell *sh, void (*fn)(void *arg, struct sym *s, struct var 
         qsort(v, n, sizeof *v, by_name);
     for (size_t i = 0; i < n; i++)
         fn(arg, v[i], t->v[v[i]->id]);
-    arena_reset(&sh->scratch, m);
+    mem_free(v);
     vartab_unref(t);
 }
 

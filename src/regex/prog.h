@@ -84,6 +84,8 @@ static inline uint32_t rx__step(const struct rx_prog *p, uint32_t id, uint8_t c)
         return id;
     if (x->op != RXN_SET)
         return 0;
+    if (x->n == 0) /* no range anywhere leaves no array to point into */
+        return 0;
     const struct rxn_range *r = p->range + x->b;
     uint32_t lo = 0, hi = x->n;
     while (lo < hi) {

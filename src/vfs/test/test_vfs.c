@@ -831,7 +831,9 @@ TEST_LIMIT(failed_allocations, 300)
     struct vfs *v = tree_new();
     unsigned failures = 0;
     rng = test_seed();
-    for (unsigned i = 0; i < 3000; i++) {
+    /* A seed may draw many operations that allocate little: then more of them are run, so that as many failures are
+     * seen. */
+    for (unsigned i = 0; i < 3000 || (failures <= 1000 && i < 12000); i++) {
         struct op o = {.what = (int)(test_rand(&rng) >> 30 & 0xff) % 13, .n = test_rand(&rng)};
         snprintf(o.a, sizeof(o.a), "%s", random_path());
         snprintf(o.b, sizeof(o.b), "%s", random_path());

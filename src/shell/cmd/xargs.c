@@ -315,7 +315,7 @@ static bool delimiter(struct xargs *x, const char *s)
     return true;
 }
 
-/* One option: false to end with x->status. */
+/* One option: false after a message. */
 static bool option(struct xargs *x, int o)
 {
     struct cmd *c = x->c;
@@ -388,8 +388,7 @@ static bool open_input(struct xargs *x)
         return true;
     }
     x->fd = proc_dup(c->p, 0, 3, true);
-    if (x->fd < 0)
-        x->input_end = true;
+    x->input_end = x->no_input = x->fd < 0;
     proc_close(c->p, 0);
     /* The lowest free descriptor: 0. */
     (void)proc_open(c->p, STR("/dev/null"), O_RDONLY, 0);
@@ -398,6 +397,7 @@ static bool open_input(struct xargs *x)
 
 static void run(struct xargs *x, char **v, int n)
 {
+    x->name = v[0];
     if (!x->replace) {
         for (int i = 0; i < n && !x->failed; i++)
             xargs__push(x, v[i], strlen(v[i]));
@@ -455,14 +455,14 @@ static int xargs_main(struct cmd *c)
     x.block = cmd_block_get();
     bool given = c->optind < c->argc;
     run(&x, given ? c->argv + c->optind : echo_v, given ? c->argc - c->optind : 1);
-    xargs__wait_all(&x);
+    int status = xargs__finish(&x);
     cmd_block_put(x.block);
     buf_done(&x.word);
     buf_done(&x.text);
     mem_free(x.children);
     if (x.fd >= 0)
         proc_close(c->p, x.fd);
-    return x.status;
+    return status;
 }
 
 CMD(xargs, xargs_main, 1, "Usage: xargs [OPTION]... COMMAND [INITIAL-ARGS]...\n",

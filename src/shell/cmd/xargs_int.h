@@ -25,15 +25,22 @@ struct xargs {
     struct buf word;
     uint64_t lines; /* since the last run */
     /* the command line */
-    struct buf text; /* arguments, each ended by NUL */
+    const char *name; /* of the command */
+    struct buf text;  /* arguments, each ended by NUL */
     uint64_t args, initial_args, initial_chars;
     bool in_initial; /* what is pushed is of the command itself */
     uint64_t runs;
     /* children and the end */
     struct cmd_child *children;
     size_t n_children, cap_children, running;
-    bool failed; /* stop; status is set */
-    int status;
+    bool pending;        /* a child ended that was not looked at yet: see xargs__run() */
+    struct outcome last; /* its outcome */
+    bool no_input;       /* standard input was closed */
+    bool failed;         /* stop with `stopped`, or with child_error when that came first */
+    bool at_end;         /* there is nothing more to run: what is left is waited for */
+    bool late;           /* it failed at the end */
+    int stopped;
+    int child_error; /* 123 when a child failed, else 0 */
 };
 
 /* Ends xargs with a message and status 1. */
@@ -46,5 +53,5 @@ void xargs__insert(struct xargs *x, const char *arg);
 void xargs__run(struct xargs *x);
 /* Runs it when an error in the input leaves arguments that were read before. */
 void xargs__run_if_possible(struct xargs *x);
-/* Waits for the children that still run. */
-void xargs__wait_all(struct xargs *x);
+/* Waits for the children that still run; the exit status. */
+int xargs__finish(struct xargs *x);

@@ -13,6 +13,19 @@ enum {
     XARGS_NOT_FOUND = 127
 };
 
+/*
+ * Ends the run. What the status is follows how the real tool leaves: by exit(3) with @status, whose handler waits for
+ * the children left; when a child has failed by then, 123 wins, unless the stop itself came while it waited at the end.
+ */
+static void stop(struct xargs *x, int status)
+{
+    if (x->failed && !x->at_end)
+        return;
+    x->failed = true;
+    x->stopped = status;
+    x->late = x->at_end;
+}
+
 void xargs__fail(struct xargs *x, const char *fmt, ...)
 {
     va_list ap;
@@ -23,25 +36,18 @@ void xargs__fail(struct xargs *x, const char *fmt, ...)
     va_end(ap);
     cmd_err(x->c, "%s", text.p);
     buf_done(&text);
-    x->failed = true;
-    x->status = 1;
-}
-
-/* Stops with @status, unless an earlier stop has set one. */
-static void stop(struct xargs *x, int status)
-{
-    if (!x->failed)
-        x->status = status;
-    x->failed = true;
+    stop(x, 1);
 }
 
 /* ---- the end of a child ---- */
 
-static void child_ended(struct xargs *x, const char *name, int err, struct outcome o)
+static void child_ended(struct xargs *x, int err, struct outcome o)
 {
+    const char *name = x->name;
     struct cmd *c = x->c;
     if (err < 0) {
-        cmd_errno(c, err, "%s", name);
+        if (!x->failed) /* the real tool starts no more, and so finds it once */
+            cmd_errno(c, err, "%s", name);
         stop(x, err == -ENOENT ? XARGS_NOT_FOUND : XARGS_CANNOT);
         return;
     }
@@ -53,8 +59,8 @@ static void child_ended(struct xargs *x, const char *name, int err, struct outco
     } else if (o.code == 255) {
         cmd_err(c, "%s: exited with status 255; aborting", name);
         stop(x, XARGS_CHILD_255);
-    } else if (!x->failed) {
-        x->status = XARGS_CHILD_FAILED;
+    } else {
+        x->child_error = XARGS_CHILD_FAILED;
     }
 }
 
@@ -68,14 +74,33 @@ static bool wait_one(struct xargs *x)
         return false;
     }
     x->running--;
-    child_ended(x, x->text.p, x->children[i].err, o);
+    child_ended(x, x->children[i].err, o);
     return true;
 }
 
-void xargs__wait_all(struct xargs *x)
+/* Looks at the child that ended last, when they run one after the other. */
+static void settle(struct xargs *x)
 {
-    while (x->running > 0 && wait_one(x))
+    if (x->pending)
+        child_ended(x, 0, x->last);
+    x->pending = false;
+}
+
+int xargs__finish(struct xargs *x)
+{
+    int before = x->child_error;
+    bool stopped = x->failed;
+    x->at_end = true;
+    settle(x);
+    while (x->running > 0 && !x->late && wait_one(x))
         ;
+    if (x->failed)
+        return x->child_error && !x->late ? x->child_error : x->stopped;
+    if (x->no_input && !stopped && before == x->child_error) {
+        cmd_errno(x->c, EBADF, "error closing file");
+        return 1;
+    }
+    return x->child_error;
 }
 
 /* ---- running ---- */
@@ -142,9 +167,11 @@ static int run_alone(struct xargs *x, int argc, char **argv)
 {
     struct outcome o;
     int r = cmd_spawn(x->c, argc, argv, slot_env(x, 0), &o);
-    if (r >= 0)
-        child_ended(x, argv[0], 0, o);
-    return r < 0 ? r : 0;
+    if (r < 0)
+        return r;
+    x->pending = true;
+    x->last = o;
+    return 0;
 }
 
 /* Runs the first @n arguments of the command line. */
@@ -173,6 +200,9 @@ void xargs__run(struct xargs *x)
 {
     uint64_t n = x->args;
     struct arena_mark mark = arena_mark(x->c->arena);
+    settle(x);
+    if (x->failed)
+        return;
     x->runs++;
     int r = run_some(x, n);
     arena_reset(x->c->arena, mark);
@@ -182,7 +212,7 @@ void xargs__run(struct xargs *x)
         else if (r == -EAGAIN || r == -ENOMEM)
             xargs__fail(x, "cannot fork: Resource temporarily unavailable");
         else
-            child_ended(x, x->text.p, r, (struct outcome){.kind = OUTCOME_EXITED});
+            child_ended(x, r, (struct outcome){.kind = OUTCOME_EXITED});
     }
     x->args = x->initial_args;
     buf_trunc(&x->text, x->initial_chars);

@@ -14,7 +14,11 @@ static bool option_level(struct find *f, const char *arg)
         return find__bad(f, "Please specify a decimal number immediately after -O");
     uint64_t n;
     if (str_u64(str_c(arg), &n) < 0 || n > USHRT_MAX)
-        return find__bad(f, "Invalid optimisation level %s", arg);
+        return find__bad(
+            f,
+            "Optimisation level %s is too high.  If you want to find files very quickly, consider using GNU "
+            "locate.",
+            arg);
     return true;
 }
 
@@ -83,7 +87,7 @@ static int find_main(struct cmd *c)
         .depth_max = UINT_MAX,
         .posix = cmd_getenv(c, "POSIXLY_CORRECT") != NULL,
         .start = find__time_of(proc_wall(c->p->ps)),
-        .dialect = REGEX_DIALECT(REGEX_FINDUTILS),
+        .dialect = REGEX_DIALECT(REGEX_EMACS), /* which the real tool does not call its default */
         .w_ino = 9,
         .w_blocks = 6,
         .w_nlink = 3,

@@ -10,7 +10,7 @@
 /* ---- arguments ---- */
 
 /* With -execdir no directory of PATH may depend on where find is. */
-static bool check_path(struct find *f)
+static bool check_path(struct find *f, const char *action)
 {
     struct cmd *c = f->c;
     const char *path = cmd_getenv(c, "PATH");
@@ -23,12 +23,12 @@ static bool check_path(struct find *f)
                 "The current directory is included in the PATH environment variable, which is insecure in "
                 "combination with the %s action of find.  Please remove the current directory from your $PATH "
                 "(that is, remove \".\", doubled colons, or leading or trailing colons)",
-                "-execdir");
+                action);
         if (*p != '/')
             return find__bad(f,
                              "The relative path %s is included in the PATH environment variable, which is insecure in "
                              "combination with the %s action of find.  Please remove that entry from $PATH",
-                             cmd_quote_loc(c, arena_dup(c->arena, p, n)), "-execdir");
+                             cmd_quote_loc(c, arena_dup(c->arena, p, n)), action);
         p = *e ? e + 1 : NULL;
     }
     return true;
@@ -72,7 +72,7 @@ bool find__arg_exec(struct find_parse *ps, const char *arg)
         return find__bad(f, "missing argument to `%s'", ps->name);
     if (end == ps->i)
         return find__bad(f, "invalid argument `%s' to `%s'", ps->argv[end], ps->name);
-    if ((e->plus && !check_plus(f, e, brace, braces)) || (e->dir && !check_path(f)))
+    if ((e->plus && !check_plus(f, e, brace, braces)) || (e->dir && !check_path(f, ps->name)))
         return false;
     e->argv = ps->argv + ps->i;
     e->argc = end - ps->i - e->plus;

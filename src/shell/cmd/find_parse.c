@@ -3,6 +3,8 @@
 
 #include <stdarg.h>
 
+#include "base/num.h"
+
 /*
  * First every word becomes an item, with its arguments checked, then the items become a program. The real tool does the
  * same, so mistakes are found in its order. It puts the whole into parentheses of its own and adds -print when nothing
@@ -16,7 +18,8 @@ enum prec { PREC_NONE, PREC_COMMA, PREC_OR, PREC_AND, PREC_NOT };
 
 struct item {
     enum item_kind kind;
-    bool own; /* not a word of the user */
+    bool own;     /* not a word of the user */
+    bool effects; /* a test that does more than tell */
     const char *name;
     struct find_test t; /* of ITEM_TEST */
 };
@@ -40,6 +43,8 @@ struct syntax {
 struct part {
     int32_t first;
     int32_t yes, yes_end, no, no_end;
+    bool effects;
+    int need; /* the most that one of its tests needs: enum find_need */
 };
 
 bool find__fail(struct find *f, int status)
@@ -84,28 +89,63 @@ static void join(struct find *f, int32_t end, int32_t more)
     *place(f, end) = more;
 }
 
-static struct part part_of(struct find *f, const struct find_test *t)
+static struct part part_of(struct find *f, const struct item *it)
 {
     int32_t i = f->n_tests++;
-    f->tests[i] = *t;
+    f->tests[i] = it->t;
     f->tests[i].yes = f->tests[i].no = -1;
-    return (struct part){i, 2 * i, 2 * i, 2 * i + 1, 2 * i + 1};
+    return (struct part){i, 2 * i, 2 * i, 2 * i + 1, 2 * i + 1, it->effects, it->t.need};
 }
 
 static struct part combine(struct find *f, enum item_kind op, struct part a, struct part b)
 {
+    struct part r = {.first = a.first, .effects = a.effects || b.effects, .need = NUM_MAX(a.need, b.need)};
+    fill(f, op == ITEM_OR ? a.no : a.yes, b.first);
+    if (op == ITEM_COMMA)
+        fill(f, a.no, b.first);
+    r.yes = b.yes;
+    r.no = b.no;
     if (op == ITEM_AND) {
-        fill(f, a.yes, b.first);
         join(f, a.no_end, b.no);
-        return (struct part){a.first, b.yes, b.yes_end, a.no, b.no_end};
-    }
-    fill(f, a.no, b.first);
-    if (op == ITEM_OR) {
+        r.no = a.no;
+    } else if (op == ITEM_OR) {
         join(f, a.yes_end, b.yes);
-        return (struct part){a.first, a.yes, b.yes_end, b.no, b.no_end};
+        r.yes = a.yes;
     }
-    fill(f, a.yes, b.first);
-    return (struct part){a.first, b.yes, b.yes_end, b.no, b.no_end};
+    r.yes_end = b.yes_end;
+    r.no_end = b.no_end;
+    return r;
+}
+
+/*
+ * The operands of a chain of "and". Those that only tell are run in the order of what they need to know, as the real
+ * tool does: so `-size +1 -name x` asks for the size of files called x only. Across one that does more nothing moves.
+ */
+struct chain {
+    struct part done, by_need[NEED_STAT + 1];
+    bool any, have[NEED_STAT + 1];
+};
+
+static void chain_end(struct find *f, struct chain *k)
+{
+    for (int i = 0; i <= NEED_STAT; i++) {
+        if (k->have[i])
+            k->done = k->any ? combine(f, ITEM_AND, k->done, k->by_need[i]) : k->by_need[i];
+        k->any |= k->have[i];
+        k->have[i] = false;
+    }
+}
+
+static void chain_add(struct find *f, struct chain *k, struct part p)
+{
+    if (p.effects) {
+        chain_end(f, k);
+        k->done = k->any ? combine(f, ITEM_AND, k->done, p) : p;
+        k->any = true;
+    } else {
+        k->by_need[p.need] = k->have[p.need] ? combine(f, ITEM_AND, k->by_need[p.need], p) : p;
+        k->have[p.need] = true;
+    }
 }
 
 /* ---- from items to the program ---- */
@@ -180,13 +220,13 @@ static bool operand(struct syntax *s, const struct item *before, struct part *re
     switch (it->kind) {
     case ITEM_TEST:
         s->at++;
-        *ret = part_of(s->f, &it->t);
+        *ret = part_of(s->f, it);
         return true;
     case ITEM_NOT:
         s->at++;
         if (!expression(s, PREC_NOT, it, &p))
             return false;
-        *ret = (struct part){p.first, p.no, p.no_end, p.yes, p.yes_end};
+        *ret = (struct part){p.first, p.no, p.no_end, p.yes, p.yes_end, p.effects, p.need};
         return true;
     case ITEM_OPEN:
         s->at++;
@@ -200,6 +240,23 @@ static bool operand(struct syntax *s, const struct item *before, struct part *re
     return misplaced(s, it, before);
 }
 
+/* The operands that "and" joins, the first of them in @ret. */
+static bool conjunction(struct syntax *s, struct part *ret)
+{
+    struct chain k = {0};
+    struct part p = *ret;
+    chain_add(s->f, &k, p);
+    while (s->at < s->n && s->items[s->at].kind == ITEM_AND) {
+        const struct item *op = &s->items[s->at++];
+        if (!expression(s, PREC_AND, op, &p))
+            return false;
+        chain_add(s->f, &k, p);
+    }
+    chain_end(s->f, &k);
+    *ret = k.done;
+    return true;
+}
+
 /* An operand and the operators after it that bind tighter than @least. */
 static bool expression(struct syntax *s, enum prec least, const struct item *before, struct part *ret)
 {
@@ -211,9 +268,15 @@ static bool expression(struct syntax *s, enum prec least, const struct item *bef
     if (!operand(s, before, &left))
         return false;
     while (s->at < s->n && prec_of(&s->items[s->at]) > least) {
-        const struct item *op = &s->items[s->at++];
+        const struct item *op = &s->items[s->at];
         if (!is_binary(op))
             return find__bad(s->f, "invalid expression");
+        if (op->kind == ITEM_AND) {
+            if (!conjunction(s, &left))
+                return false;
+            continue;
+        }
+        s->at++;
         if (!expression(s, prec_of(op), op, &right))
             return false;
         left = combine(s->f, op->kind, left, right);
@@ -311,7 +374,9 @@ static bool primary(struct syntax *s, struct find_parse *ps, const struct find_p
     ps->t = NULL;
     s->acts |= p->kind == FIND_ACTION;
     f->any_stat |= t->need == NEED_STAT;
-    add_operand(s, ITEM_TEST, ps->name, false)->t = *t;
+    struct item *it = add_operand(s, ITEM_TEST, ps->name, false);
+    it->t = *t;
+    it->effects = p->kind == FIND_ACTION || p->fn == find__t_prune || p->fn == find__t_quit;
     return true;
 }
 

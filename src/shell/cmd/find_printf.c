@@ -172,7 +172,7 @@ bool find__arg_printf(struct find_parse *ps, const char *arg)
 bool find__arg_fprintf(struct find_parse *ps, const char *arg)
 {
     if (ps->i == ps->argc)
-        return find__bad(ps->f, "missing argument to `%s'", ps->name);
+        return false;
     const char *format = ps->argv[ps->i++];
     return find__sink(ps->f, arg, &ps->t->out.sink) && parse_format(ps, format);
 }

@@ -83,26 +83,38 @@ static int head_lines(struct head *h, int fd, const char *name)
     return 0;
 }
 
-/* Prints and drops what lies before the last `n` bytes or lines of @b. @ended: no more will come, so an unfinished line
- * counts. */
-static void let_go(struct head *h, struct buf *b, uint64_t *lines, bool ended)
+/* What may still be among the last `n`: b.p[start..b.n), with so many ends of lines in it. */
+struct held {
+    struct buf b;
+    size_t start;
+    uint64_t lines;
+};
+
+/* Prints what lies before the last `n` bytes or lines. @ended: no more will come, so an unfinished line counts. */
+static void let_go(struct head *h, struct held *k, bool ended)
 {
-    size_t go = 0;
+    const char *p = k->b.p + k->start;
+    size_t n = k->b.n - k->start, go = 0;
     if (h->bytes) {
-        go = b->n > h->n ? (size_t)(b->n - h->n) : 0;
+        go = n > h->n ? (size_t)(n - h->n) : 0;
     } else {
-        uint64_t have = *lines + (ended && b->n > 0 && b->p[b->n - 1] != h->delim);
+        uint64_t have = k->lines + (ended && n > 0 && p[n - 1] != h->delim);
         for (; have > h->n; have--) {
-            char *e = memchr(b->p + go, h->delim, b->n - go);
+            const char *e = memchr(p + go, h->delim, n - go);
             if (!e)
                 break;
-            go = (size_t)(e - b->p) + 1;
-            --*lines;
+            go = (size_t)(e - p) + 1;
+            k->lines--;
         }
     }
-    cmd_write(h->c, b->p, go);
-    memmove(b->p, b->p + go, b->n - go);
-    buf_trunc(b, b->n - go);
+    cmd_write(h->c, p, go);
+    k->start += go;
+    /* Moving what is held only once it is outweighed keeps the work linear. */
+    if (k->start > k->b.n / 2) {
+        memmove(k->b.p, k->b.p + k->start, k->b.n - k->start);
+        buf_trunc(&k->b, k->b.n - k->start);
+        k->start = 0;
+    }
 }
 
 static uint64_t count_lines(const char *p, size_t n, char delim)
@@ -113,30 +125,27 @@ static uint64_t count_lines(const char *p, size_t n, char delim)
     return k;
 }
 
-/* All but the last lines or bytes: what may still be among the last is held back. */
+/* All but the last lines or bytes. */
 static int head_elide(struct head *h, int fd, const char *name)
 {
-    struct buf b;
-    uint64_t lines = 0;
+    struct held k = {0};
     int status = 0;
     ssize_t n = 0;
-    buf_init(&b, LIMIT_LINE);
+    buf_init(&k.b, LIMIT_LINE);
     while (cmd_poll(h->c) == 0 && (n = proc_read(h->c->p, fd, h->block, CMD_BLOCK)) > 0) {
         if (!h->bytes)
-            lines += count_lines(h->block, (size_t)n, h->delim);
-        if (buf_add(&b, h->block, (size_t)n) < 0) {
-            buf_done(&b);
+            k.lines += count_lines(h->block, (size_t)n, h->delim);
+        if (buf_add(&k.b, h->block, (size_t)n) < 0) {
+            buf_done(&k.b);
             return cmd_no_memory(h->c);
         }
-        /* Moving what is held back only once it is outweighed keeps the work linear. */
-        if (h->bytes ? b.n > 2 * h->n : lines > 2 * h->n || lines > h->n + 4096)
-            let_go(h, &b, &lines, false);
+        let_go(h, &k, false);
     }
     if (n < 0)
         status = read_error(h, (int)n, name);
     else
-        let_go(h, &b, &lines, true);
-    buf_done(&b);
+        let_go(h, &k, true);
+    buf_done(&k.b);
     return status;
 }
 

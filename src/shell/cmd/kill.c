@@ -8,9 +8,9 @@
 
 /* Linux names of 1 to 31; the tool lists no others. */
 static const char *const names[] = {
-    "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE", "ALRM", "TERM",
-    "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH",
-    "POLL", "PWR", "SYS",
+    "HUP",  "INT",  "QUIT", "ILL",    "TRAP",   "ABRT",  "BUS",  "FPE",  "KILL", "USR1", "SEGV",
+    "USR2", "PIPE", "ALRM", "TERM",   "STKFLT", "CHLD",  "CONT", "STOP", "TSTP", "TTIN", "TTOU",
+    "URG",  "XCPU", "XFSZ", "VTALRM", "PROF",   "WINCH", "POLL", "PWR",  "SYS",
 };
 #define N_NAMES ((int)(sizeof(names) / sizeof(names[0])))
 
@@ -50,7 +50,7 @@ static int list_all(struct cmd *c, bool table)
             continue;
         }
         width += strlen(names[i]) + 1;
-        bool end = i + 1 == N_NAMES || width + strlen(names[i + 1]) > 73;
+        bool end = i + 1 == N_NAMES || width + strlen(names[i + 1]) > 78;
         cmd_printf(c, "%s%s", names[i], end ? "\n" : " ");
         width = end ? 0 : width;
     }

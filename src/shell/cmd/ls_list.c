@@ -226,6 +226,8 @@ static int file_cmp(const void *pa, const void *pb, void *arg)
 {
     const struct ls_file *a = pa, *b = pb;
     const struct ls *l = arg;
+    if (cmd_poll(l->c) < 0)
+        return 0; /* the order no longer matters: soon over */
     if (l->dirs_first) {
         int d = counts_as_dir(b) - counts_as_dir(a);
         if (d != 0)

@@ -426,7 +426,7 @@ static size_t choose_columns(const struct ls *l, const size_t *lens, bool down, 
     most = NUM_MAX(NUM_MIN(most, l->n), 1);
     if (l->line == 0 && total > 0)
         most = l->n;
-    for (size_t cols = most; cols > 1; cols--)
+    for (size_t cols = most; cols > 1 && cmd_poll(l->c) == 0; cols--)
         if (fit(l, lens, cols, down, w))
             return cols;
     fit(l, lens, 1, down, w);

@@ -396,7 +396,7 @@ static int arguments(struct sort *s, struct sort_args *a)
         if (c->optind >= c->argc)
             break;
         char *arg = c->argv[c->optind++];
-        if (options && *arg == '+' && !posix)
+        if (options && *arg == '+')
             r = old_key(s, arg);
         if (r < 0)
             return 2;

@@ -2,6 +2,7 @@
 #include "regex/pcre.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
@@ -12,6 +13,7 @@
 
 #define MATCH_LIMIT 10000000u /* PCRE2's own default, with which GNU grep runs */
 #define HEAP_LIMIT_KIB 65536u
+#define NESTING_LIMIT 150 /* the compiler recurses: about 110 KiB of a stack of 256 */
 
 struct regex_pcre {
     pcre2_general_context *mem;
@@ -77,6 +79,7 @@ static int compile(struct regex_pcre *re, struct str pattern, unsigned flags, ch
     pcre2_compile_context *cc = re->mem ? pcre2_compile_context_create(re->mem) : NULL;
     if (!cc)
         return fail(msg, -ENOMEM, "memory exhausted");
+    pcre2_set_parens_nest_limit(cc, NESTING_LIMIT);
     int code;
     PCRE2_SIZE at;
     re->code = pcre2_compile((PCRE2_SPTR)text.p, text.n, options(flags), &code, &at, cc);

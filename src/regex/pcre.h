@@ -4,10 +4,10 @@
 /*
  * pcre - Perl's regular expressions (grep -P) by PCRE2, linked statically.
  *
- * The interpreter only: a worker makes no executable memory. Match, depth and heap limits are set, so every call ends.
- * Memory is charged to the session (mem_try). With REGEX_UTF8 text that is no UTF-8 is a barrier no match crosses.
- * Flags that count are REGEX_ICASE, REGEX_UTF8, REGEX_WORD, REGEX_LINE and REGEX_NEWLINE (^ and $ match at newlines
- * inside the text).
+ * The interpreter only: a worker makes no executable memory. Match, depth, heap and nesting limits are set, so every
+ * call ends. Memory is charged to the session (mem_try). With REGEX_UTF8 text that is no UTF-8 is a barrier no match
+ * crosses. Flags that count are REGEX_ICASE, REGEX_UTF8, REGEX_WORD, REGEX_LINE and REGEX_NEWLINE (^ and $ match at
+ * newlines inside the text).
  *
  * Threads: one thread at a time uses a pattern.
  */

@@ -2,6 +2,8 @@
 
 /* Printed by test/gen_unicode.c; see there. */
 
+/* clang-format off */
+
 #include "regex/unicode_int.h"
 
 const struct unicode_range unicode__alpha[] = {

@@ -60,7 +60,8 @@ int main(void)
 {
     if (!setlocale(LC_ALL, "C.UTF-8"))
         return 1;
-    printf("/* SPDX-License-Identifier: Apache-2.0 */\n\n/* Printed by test/gen_unicode.c; see there. */\n\n"
+    printf("/* SPDX-License-Identifier: Apache-2.0 */\n\n/* Printed by test/gen_unicode.c; see there. */\n\n/* "
+           "clang-format off */\n\n"
            "#include \"regex/unicode_int.h\"\n");
     ranges("alpha", iswalpha);
     ranges("upper", iswupper);

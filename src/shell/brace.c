@@ -300,8 +300,9 @@ static int expand_range(struct braces *b, size_t lo, size_t hi, int depth, struc
     if (depth > NESTING_MOST || arith__stack_low(b->sh))
         return too_many(b);
     size_t i = skip_empty(b, lo, hi);
-    if (i == lo && i < hi && b->p[i] == '{' && find_close(b, i, hi) == hi - 1) { /* nothing to multiply with */
-        r = expand_group(b, i, hi - 1, depth, out);
+    size_t whole = i == lo && i < hi && b->p[i] == '{' ? find_close(b, i, hi) : 0;
+    if (whole && whole == hi - 1) { /* nothing to multiply with */
+        r = expand_group(b, i, whole, depth, out);
         if (r != 0)
             return r < 0 ? r : 0;
     }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdarg.h>
 
+#include "shell/trap_int.h"
 #include "types/errtab.h"
 
 /* The name before a message: the file whose code runs, or $0. */
@@ -102,7 +103,11 @@ int sh_abort(struct shell *sh, int status)
 int sh_fatal(struct shell *sh, int status)
 {
     sh->last_status = status;
-    if (sh->flow == FLOW_NONE || sh->flow == FLOW_ABORT)
-        sh->flow = sh->interactive ? FLOW_ABORT : FLOW_EXIT;
+    if (sh->flow != FLOW_NONE && sh->flow != FLOW_ABORT)
+        return -EINVAL;
+    if (sh->interactive)
+        sh->flow = FLOW_ABORT;
+    else
+        trap_exit(sh);
     return -EINVAL;
 }

@@ -28,7 +28,7 @@ void exec__failed(struct shell *sh, bool trap)
         return;
     sh->last_status = status;
     if (sh_opt(sh, OPT_ERREXIT))
-        sh->flow = FLOW_EXIT;
+        trap_exit(sh);
 }
 
 void exec_set_pipestatus(struct shell *sh, const int *v, uint32_t n)
@@ -143,11 +143,11 @@ static int exec_define(struct shell *sh, struct node *n)
     return sh->last_status = 0;
 }
 
-static bool too_deep(struct shell *sh, uint32_t depth, const char *who)
+static bool too_deep(struct shell *sh, uint32_t depth, const char *who, const char *kind)
 {
     if (depth < LIMIT_RECURSION && proc_stack_left(sh->p) >= STACK_RESERVE)
         return false;
-    sh_error(sh, "%s: maximum %s nesting level exceeded (%u)", who, "function", depth);
+    sh_error(sh, "%s: maximum %s nesting level exceeded (%u)", who, kind, depth);
     return true;
 }
 
@@ -177,7 +177,7 @@ static int function_body(struct shell *sh, struct func *f)
 
 int exec_function(struct shell *sh, struct func *f, int argc, struct str *argv)
 {
-    if (over_funcnest(sh, f) || too_deep(sh, sh->func_depth, f->name.p)) {
+    if (over_funcnest(sh, f) || too_deep(sh, sh->func_depth, f->name.p, "function")) {
         sh_abort(sh, 1);
         return 1;
     }
@@ -380,7 +380,7 @@ int exec_script(struct shell *sh, struct parser *ps)
 
 int exec_text(struct shell *sh, struct str text, int line, const char *what)
 {
-    if (too_deep(sh, sh->eval_depth, what ? what : "eval"))
+    if (too_deep(sh, sh->eval_depth, what ? what : "eval", "eval"))
         return sh_abort(sh, 1), 1;
     struct parser *ps = parser_new(sh, text, NULL, line);
     if (!ps)
@@ -397,7 +397,7 @@ int exec_text(struct shell *sh, struct str text, int line, const char *what)
 
 int exec_source(struct shell *sh, struct str text, struct str name, const struct posargs *args)
 {
-    if (too_deep(sh, sh->source_depth, name.p))
+    if (too_deep(sh, sh->source_depth, name.p, "source"))
         return sh_abort(sh, 1), 1;
     struct parser *ps = parser_new(sh, text, NULL, 1);
     if (!ps)

@@ -23,7 +23,7 @@ int exec__cannot_fork(struct shell *sh, int err)
         sh_poll(sh);
         return 128 + SIGKILL;
     }
-    sh_error(sh, "fork: retry: %s", errtab_text(err));
+    sh_error(sh, "fork: %s", errtab_text(err));
     (void)sh_abort(sh, 254);
     return 254;
 }
@@ -118,6 +118,11 @@ int exec__fork(struct shell *sh, struct node *node, int flags, struct proc **ret
     s->node = node;
     s->unit = sh->unit ? ast_ref(sh->unit) : NULL;
     s->flags = flags & ~(EXEC_ASYNC | EXEC_STDIN);
+    if ((flags & EXEC_ASYNC) && !sh_opt(sh, OPT_MONITOR)) {
+        /* POSIX, 2.11: without job control ^C is not for commands that run beside. */
+        (void)proc_sigaction(child, SIGINT, PROC_SIG_IGNORE);
+        (void)proc_sigaction(child, SIGQUIT, PROC_SIG_IGNORE);
+    }
     s->null_stdin = (flags & EXEC_ASYNC) && !sh_opt(sh, OPT_MONITOR) && !sh->stdin_given;
     *ret = child;
     return 0;
@@ -354,6 +359,8 @@ int exec_capture(struct shell *sh, struct cmdsub *cs, struct str *ret)
         return r;
     }
     r = proc_capture_wait(sh->p, cap, f);
+    if (sh->traps)
+        trap_child(sh);
     sh->last_cmdsub_status = outcome_status(o);
     sh->last_status = sh->last_cmdsub_status;
     if (r == 0)

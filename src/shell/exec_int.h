@@ -119,6 +119,8 @@ void exec__trace_assign(struct shell *sh, struct str name, bool append, struct s
 /* A line of fixed text, such as "for i in a b" or "(( x ))". */
 void exec__trace_text(struct shell *sh, struct str text);
 
+/* Undoes in a child what an interactive shell does with signals for itself. */
+void shell__reset_signals(const struct shell *sh, struct proc *child);
 /* For shell.c. */
 void shell__share_maps(const struct shell *sh, struct shell *child);
 /* See shell__share_maps(). */

@@ -319,6 +319,8 @@ static int run_inline(struct shell *sh, const struct program *g)
         o = in_child(csh, g);
         shell_free(csh);
     } else {
+        if (sh->interactive)
+            shell__reset_signals(sh, child);
         sh->p = child;
         o = in_child(sh, g);
         sh->p = parent;

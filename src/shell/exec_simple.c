@@ -247,7 +247,7 @@ static int assign_only(struct shell *sh, struct node *n)
 static int finish_builtin(struct shell *sh, const struct builtin *b, int status)
 {
     int r = sh_flush(sh);
-    if (r < 0 && !sh->p->must_end) {
+    if (r < 0 && !sh->p->must_end && !(sh->traps && trap_ending(sh))) {
         sh_error(sh, "%s: write error: %s", b->name, errtab_text(r));
         if (status == 0)
             status = 1;

@@ -546,16 +546,28 @@ static int brace_field(struct shell *sh, const struct word *w, struct str text, 
     return one.parts ? expand_fields(sh, &one, out) : 0;
 }
 
+/* A text of a brace expansion in which nothing is left to expand. */
+static bool plain_text(struct str s)
+{
+    return s.n && s.p[0] != '~' && !memchr(s.p, BRACE_PART, s.n) && !has_pattern_char(s, true);
+}
+
 static int brace_fields(struct shell *sh, const struct word *w, struct fields *out)
 {
     struct str *texts;
     const struct part **parts;
     uint32_t n;
     int r = expand__braces(sh, w, &texts, &n, &parts);
-    for (uint32_t i = 0; r == 0 && i < n; i++) {
-        bool plain = !memchr(texts[i].p, BRACE_PART, texts[i].n) && texts[i].n && texts[i].p[0] != '~' &&
-                     !has_pattern_char(texts[i], true);
-        r = plain ? fields_add(sh, out, texts[i]) : brace_field(sh, w, texts[i], parts, out);
+    uint32_t done = 0;
+    while (r == 0 && out->n == 0 && done < n && plain_text(texts[done]))
+        done++;
+    if (r == 0 && done) { /* the first fields of all: the array itself */
+        out->v = texts;
+        out->n = done;
+        out->cap = done;
+    }
+    for (uint32_t i = done; r == 0 && i < n; i++) {
+        r = plain_text(texts[i]) ? fields_add(sh, out, texts[i]) : brace_field(sh, w, texts[i], parts, out);
         if (r == 0)
             r = expand__poll(sh);
     }

@@ -461,7 +461,7 @@ static bool lex_alias(struct parser *ps, struct token *t, int flags)
         return false;
     while (ps->n_uses && ps->uses[ps->n_uses - 1].end <= t->start)
         ps->n_uses--;
-    bool here = (flags & LEX_CMD) && !(flags & LEX_NO_ALIAS);
+    bool here = (flags & (LEX_CMD | LEX_ALIAS)) && !(flags & LEX_NO_ALIAS);
     if (ps->alias_next != SIZE_MAX && t->start >= ps->alias_next) {
         here = here || !(flags & LEX_NO_ALIAS);
         ps->alias_next = SIZE_MAX;
@@ -523,7 +523,7 @@ struct token *lex_peek(struct parser *ps, int flags)
     if (ps->have_tok && !(ps->failed && t->kind != T_EOF))
         return t;
     ps->have_tok = true;
-    do {
+    for (;;) {
         if (!ps->failed)
             skip_blanks(ps);
         *t = (struct token){.kind = T_EOF, .fd = -1, .line = ps->line, .start = ps->pos};
@@ -532,7 +532,11 @@ struct token *lex_peek(struct parser *ps, int flags)
         t->end = ps->pos;
         if (ps->failed)
             t->kind = T_EOF;
-    } while (t->kind == T_WORD && lex_alias(ps, t, flags));
+        if (t->kind != T_WORD || !lex_alias(ps, t, flags))
+            break;
+        /* What an alias put there may be one again, also where only a blank before it made it one. */
+        flags |= LEX_ALIAS;
+    }
     return t;
 }
 

@@ -85,6 +85,9 @@ bool parse_redir(struct parser *ps, struct redir ***tail)
         r->strip_tabs = op.strip;
         r->delim_quoted = (w->flags & WORD_QUOTED) != 0;
         r->delim = r->delim_quoted ? heredoc_delim(ps, w) : w->src;
+        /* The tabs go from the lines before they are compared, so the delimiter's would never match. */
+        while (r->strip_tabs && r->delim.n && r->delim.p[0] == '\t')
+            r->delim = str_from(r->delim, 1);
         lex_want_heredoc(ps, r);
     } else {
         r->target = w;

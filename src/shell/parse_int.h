@@ -45,6 +45,7 @@ enum lex_flags {
     LEX_PATTERN = 1 << 4,    /* extglob in any case */
     LEX_REGEX = 1 << 5,      /* right side of =~ */
     LEX_NO_ALIAS = 1 << 6,
+    LEX_ALIAS = 1 << 8, /* aliases, though no command begins */
     LEX_ELEM =
         1 << 7, /* an element of NAME=(…): [ at its start holds a key; in ${x//…}: a / at its start is ordinary */
 };

@@ -229,7 +229,7 @@ static void param_prefix(struct parser *ps, bool *ret_length, bool *ret_indirect
     int c = lex_cur(ps), d = lex_look(ps, 1);
     bool named = name_start(d) || (d >= '0' && d <= '9');
     if (c == '#')
-        *ret_length = named || one_of(d, "@*!$") || (one_of(d, "#?-") && lex_look(ps, 2) == '}');
+        *ret_length = named || one_of(d, "@*!$") || (one_of(d, "#?-=") && lex_look(ps, 2) == '}');
     if (c == '!')
         *ret_indirect = named || one_of(d, "@*#?");
     if (*ret_length || *ret_indirect)

@@ -60,9 +60,9 @@ struct pattern {
     struct pat_seq seq;
     int flags;
     bool has_group;
-    bool too_deep;         /* groups nested beyond the limit: matches nothing, and must not be used silently */
-    bool odd;     /* a '*', maybe '?', and then @(…), +(…) or !(…): see pattern_ext.c */
-    bool literal; /* only chars below 0x80 (or bytes), case matters: text holds them */
+    bool too_deep; /* groups nested beyond the limit: matches nothing, and must not be used silently */
+    bool odd;      /* a '*', maybe '?', and then @(…), +(…) or !(…): see pattern_ext.c */
+    bool literal;  /* only chars below 0x80 (or bytes), case matters: text holds them */
     uint32_t stars;
     uint32_t first_star, last_star; /* indices, when stars > 0 */
     struct str text;                /* of a literal */

@@ -81,11 +81,23 @@ static void free_str(struct str s)
     mem_free((void *)(uintptr_t)s.p);
 }
 
+void shell__reset_signals(const struct shell *sh, struct proc *child)
+{
+    static const int own[] = {SIGINT, SIGTERM, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU};
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
+        const char *text = trap_get(sh, own[i]);
+        bool stays = (text && !*text) || (sh->sig_ignored_at_start >> (own[i] - 1) & 1);
+        (void)proc_sigaction(child, own[i], stays ? PROC_SIG_IGNORE : PROC_SIG_DEFAULT);
+    }
+}
+
 struct shell *shell_clone(struct shell *sh, struct proc *child)
 {
     struct shell *c = mem_alloc(sizeof *c);
     *c = *sh;
     c->p = child;
+    if (sh->interactive && child != sh->p)
+        shell__reset_signals(sh, child);
     arena_init(&c->scratch);
     buf_init(&c->out, LIMIT_STRING);
     c->expand = NULL;
@@ -95,6 +107,9 @@ struct shell *shell_clone(struct shell *sh, struct proc *child)
     c->traps_reset = sh->traps != NULL;
     c->trap_running = 0;
     c->chld_pending = 0;
+    c->traps_busy = 0;
+    c->end_signal = 0;
+    c->exit_trap_done = false;
     c->args = posargs_ref(sh->args);
     c->main_args = posargs_ref(sh->main_args);
     c->env_extra = posargs_ref(sh->env_extra);
@@ -175,13 +190,15 @@ struct outcome shell_finish(struct shell *sh)
         if (sh->flow == FLOW_NONE)
             sh->last_status = status;
         sh->flow = FLOW_NONE;
-        trap_run(sh, TRAP_EXIT);
+        trap_exit(sh);
     }
     if (sh->exec_done)
         return sh->exec_outcome;
     if (sh->out.n)
         (void)sh_flush(sh);
     exec__close_procsubs(sh, 0);
+    if (sh->end_signal)
+        proc_die(sh->p, sh->end_signal);
     return (struct outcome){.kind = OUTCOME_EXITED, .code = (uint8_t)(sh->last_status & 255)};
 }
 

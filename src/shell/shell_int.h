@@ -217,9 +217,12 @@ struct shell {
     struct traps *traps;           /* NULL: none set */
     uint64_t sig_ignored_at_start; /* cannot be trapped in a non-interactive shell */
     int trap_running;              /* number of the trap that runs now, + 1; 0 none */
-    uint32_t chld_pending;         /* runs of the CHLD trap that are due */
-    int trap_status;               /* $? when the running trap began: what `exit` without a number gives */
-    int debug_status;              /* of the commands of the DEBUG trap, for extdebug */
+    bool exit_trap_done;
+    int end_signal;        /* the signal that this shell dies of once its EXIT trap has run; 0: none */
+    uint32_t traps_busy;   /* DEBUG, ERR, RETURN traps whose commands run now, like traps_hidden */
+    uint32_t chld_pending; /* runs of the CHLD trap that are due */
+    int trap_status;       /* $? when the running trap began: what `exit` without a number gives */
+    int debug_status;      /* of the commands of the DEBUG trap, for extdebug */
 
     bool traps_reset;      /* a subshell: traps are only listed, but for ignored and traced ones */
     uint32_t traps_hidden; /* trap.c: DEBUG, ERR, RETURN traps that do not reach the running function */

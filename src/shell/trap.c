@@ -216,9 +216,24 @@ const char *trap_listed(const struct shell *sh, int sig)
     return text && !(sh->traps_hidden & hidden_bit(sig)) ? text : NULL;
 }
 
+/* Signals that end a shell, but not before its EXIT trap has run: while there is one they are caught. */
+static const int fatal[] = {SIGHUP, SIGINT, SIGUSR1, SIGUSR2, SIGPIPE, SIGALRM, SIGTERM, SIGXCPU, SIGXFSZ, SIGVTALRM};
+#define N_FATAL (sizeof fatal / sizeof fatal[0])
+
+static bool waits_for_exit_trap(const struct shell *sh, int sig)
+{
+    const char *text = trap_get(sh, TRAP_EXIT);
+    for (size_t i = 0; text && *text && i < N_FATAL; i++)
+        if (fatal[i] == sig)
+            return true;
+    return false;
+}
+
 static void apply_signal(struct shell *sh, int sig, const char *text)
 {
     enum proc_disposition d = PROC_SIG_DEFAULT;
+    if (!text && !sh->interactive && waits_for_exit_trap(sh, sig))
+        d = PROC_SIG_CATCH;
     /* The CHLD trap runs once for each child that ended: job.c counts them (trap_child). */
     if (text && sig != SIGCHLD)
         d = *text ? PROC_SIG_CATCH : PROC_SIG_IGNORE;
@@ -244,6 +259,9 @@ int trap_set(struct shell *sh, int sig, const char *text)
     sh->traps_hidden &= ~hidden_bit(sig);
     if (real)
         apply_signal(sh, sig, text);
+    for (size_t i = 0; sig == TRAP_EXIT && i < N_FATAL; i++)
+        if (!t->text[fatal[i]] && !(sh->sig_ignored_at_start >> (fatal[i] - 1) & 1))
+            apply_signal(sh, fatal[i], NULL);
     return 0;
 }
 
@@ -264,6 +282,21 @@ void trap_leave_function(struct shell *sh, uint32_t before)
     sh->traps_hidden &= before;
 }
 
+void trap_exit(struct shell *sh)
+{
+    /* Here and now, not when all is unwound: the trap sees the locals and redirections of where the shell ended. */
+    if (sh->traps && !sh->exit_trap_done && trap_get(sh, TRAP_EXIT) && sh->flow != FLOW_KILLED && !sh->p->must_end) {
+        enum flow flow = sh->flow;
+        sh->exit_trap_done = true;
+        sh->flow = FLOW_NONE;
+        trap_run(sh, TRAP_EXIT);
+        if (sh->flow == FLOW_NONE)
+            sh->flow = flow;
+    }
+    if (sh->flow != FLOW_KILLED)
+        sh->flow = FLOW_EXIT;
+}
+
 bool trap_any(const struct shell *sh)
 {
     for (int sig = 0; sh->traps && !sh->traps_reset && sig < TRAP_COUNT; sig++)
@@ -279,6 +312,7 @@ bool trap_any(const struct shell *sh)
 static void run_text(struct shell *sh, int sig, const char *text, int line)
 {
     int status = sh->last_status, before = sh->trap_running, old_line = sh->line;
+    uint32_t busy = sh->traps_busy;
     uint32_t n = sh->n_pipestatus;
     struct arena_mark m = arena_mark(&sh->scratch);
     int *ps = arena_alloc(&sh->scratch, n * sizeof *ps + 1);
@@ -288,11 +322,13 @@ static void run_text(struct shell *sh, int sig, const char *text, int line)
     struct str copy = arena_str(&sh->scratch, str_of(text, len)); /* the commands may change the trap */
     const struct node *node = sh->cur_node;
     sh->trap_running = sig + 1;
+    sh->traps_busy |= hidden_bit(sig);
     sh->trap_status = status;
     exec_text(sh, copy, line, "trap");
     if (sig == TRAP_DEBUG)
         sh->debug_status = sh->last_status;
     sh->trap_running = before;
+    sh->traps_busy = busy;
     sh->cur_node = node;
     if (sh->flow == FLOW_NONE || sh->flow == FLOW_ABORT) {
         if (sh->flow == FLOW_ABORT)
@@ -311,6 +347,14 @@ void trap_child(struct shell *sh)
         sh->chld_pending++;
 }
 
+bool trap_ending(const struct shell *sh)
+{
+    for (size_t i = 0; proc_signal_pending(sh->p) && i < N_FATAL; i++)
+        if ((sh->p->sig_pending >> (fatal[i] - 1) & 1) && !trap_get(sh, fatal[i]) && waits_for_exit_trap(sh, fatal[i]))
+            return true;
+    return false;
+}
+
 void trap_run_pending(struct shell *sh)
 {
     int sig;
@@ -327,6 +371,9 @@ void trap_run_pending(struct shell *sh)
         } else if (sh->interactive && sig == SIGINT) {
             sh->last_status = 130;
             sh->flow = FLOW_ABORT;
+        } else if (!text && waits_for_exit_trap(sh, sig)) {
+            sh->end_signal = sig;
+            trap_exit(sh);
         }
     }
 }
@@ -334,9 +381,11 @@ void trap_run_pending(struct shell *sh)
 void trap_run(struct shell *sh, int pseudo)
 {
     const char *text = trap_get(sh, pseudo);
-    if (!text || !*text || sh->trap_running == pseudo + 1 || sh->flow == FLOW_KILLED)
-        return;
-    if (pseudo == TRAP_DEBUG && sh->trap_running == TRAP_DEBUG + 1)
+    uint32_t busy = hidden_bit(pseudo);
+    /* What a DEBUG trap calls is not traced. */
+    if (pseudo == TRAP_RETURN)
+        busy |= hidden_bit(TRAP_DEBUG);
+    if (!text || !*text || sh->trap_running == pseudo + 1 || (sh->traps_busy & busy) || sh->flow == FLOW_KILLED)
         return;
     run_text(sh, pseudo, text, pseudo == TRAP_EXIT ? 1 : sh->line);
 }
@@ -344,7 +393,7 @@ void trap_run(struct shell *sh, int pseudo)
 int trap_run_debug(struct shell *sh, const struct node *n)
 {
     const char *text = trap_get(sh, TRAP_DEBUG);
-    if (!text || !*text || sh->trap_running == TRAP_DEBUG + 1)
+    if (!text || !*text || (sh->traps_busy & hidden_bit(TRAP_DEBUG)))
         return 0;
     int status = sh->last_status, result;
     if (!sh->trap_running)

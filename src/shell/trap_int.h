@@ -27,6 +27,10 @@ void trap_leave_function(struct shell *sh, uint32_t before);
 void trap_child(struct shell *sh);
 /* Runs the DEBUG trap before @n; with extdebug its status: not 0 skips the command, 2 returns from the function. */
 int trap_run_debug(struct shell *sh, const struct node *n);
+/* Ends the shell with last_status (flow EXIT), its EXIT trap run first. Once only. */
+void trap_exit(struct shell *sh);
+/* Whether a signal has come that ends the shell, and only its EXIT trap is still to run. */
+bool trap_ending(const struct shell *sh);
 /* Whether this shell itself has set a trap that is not just ignoring: then its last command must not take the process
  * over. */
 bool trap_any(const struct shell *sh);

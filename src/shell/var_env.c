@@ -114,8 +114,12 @@ void var_each(struct shell *sh, void (*fn)(void *arg, struct sym *s, struct var 
             v[n++] = sh->world->sym_v[i];
     if (v)
         qsort(v, n, sizeof *v, by_name);
-    for (size_t i = 0; i < n; i++)
-        fn(arg, v[i], t->v[v[i]->id]);
+    for (size_t i = 0; i < n; i++) {
+        struct var *var = t->v[v[i]->id];
+        if ((var->flags & VAR_DYN) && var__special_listed(v[i]))
+            var = var__special_read(sh, v[i], var);
+        fn(arg, v[i], var);
+    }
     mem_free(v);
     vartab_unref(t);
 }

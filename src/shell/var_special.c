@@ -72,8 +72,10 @@ void var__special_bind(struct shell *sh)
             continue;
         struct sym *s = sym_get(sh, str_c(specials[i].name));
         struct var *v = s ? var_own(sh, s) : NULL;
+        /* Arrays other than FUNCNAME are listed as set. */
+        bool set = (specials[i].flags & (VAR_ARRAY | VAR_ASSOC)) && specials[i].id != SPECIAL_FUNCNAME;
         if (v)
-            v->flags = VAR_DYN | specials[i].flags;
+            v->flags = VAR_DYN | specials[i].flags | (set ? VAR_SET : 0u);
     }
 }
 
@@ -293,6 +295,19 @@ struct var *var__special_read(struct shell *sh, struct sym *s, struct var *bound
             (void)var__store(v, buf_str(&out));
     }
     return v;
+}
+
+/* Those whose value is there without having been asked for; the others are listed without one, as bash does. */
+bool var__special_listed(const struct sym *s)
+{
+    static const enum sym_special listed[] = {
+        SPECIAL_SHELLOPTS,   SPECIAL_BASHOPTS,  SPECIAL_UNDERSCORE, SPECIAL_BASH_SOURCE,
+        SPECIAL_BASH_LINENO, SPECIAL_BASH_ARGC, SPECIAL_BASH_ARGV,  SPECIAL_PIPESTATUS,
+    };
+    for (size_t i = 0; i < sizeof listed / sizeof listed[0]; i++)
+        if (listed[i] == s->special)
+            return true;
+    return false;
 }
 
 /* ---- writing ---- */

@@ -54,6 +54,8 @@ void var__special_symbols(struct shell *sh);
 void var__special_bind(struct shell *sh);
 /* The value of a dynamic variable as it is now; borrowed until the next call for it. */
 struct var *var__special_read(struct shell *sh, struct sym *s, struct var *bound);
+/* Whether listings show the value of the dynamic variable @s. */
+bool var__special_listed(const struct sym *s);
 /* An assignment to a dynamic variable (@bound): 1 when it is done or ignored, 0 when the ordinary way applies, or an
  * error. */
 int var__special_write(struct shell *sh, struct sym *s, struct var *bound, struct str val);

@@ -25,12 +25,13 @@
 #define LIMIT_KEEP_FDS (LIMIT_MOUNTS + 8) /* descriptors a worker is born with */
 
 /* Processes and descriptors. */
-#define LIMIT_FDS 1024               /* highest descriptor + 1 of a process: EMFILE */
-#define LIMIT_PIPE 65536             /* bytes in a pipe */
-#define LIMIT_PIPE_BUF 4096          /* bytes a write to a pipe does in one piece */
-#define LIMIT_ARGS (2u << 20)        /* bytes of argv and environment together: E2BIG */
-#define LIMIT_STACK (256u << 10)     /* bytes of a command's stack */
-#define LIMIT_SHELL_STACK (1u << 20) /* bytes of a shell's stack */
+#define LIMIT_FDS 1024           /* highest descriptor + 1 of a process: EMFILE */
+#define LIMIT_PIPE 65536         /* bytes in a pipe */
+#define LIMIT_PIPE_BUF 4096      /* bytes a write to a pipe does in one piece */
+#define LIMIT_ARGS (2u << 20)    /* bytes of argv and environment together: E2BIG */
+#define LIMIT_STACK (256u << 10) /* bytes of a command's stack */
+#define LIMIT_SHELL_STACK                                                                                              \
+    (4u << 20) /* bytes of a shell's stack: address space, of which a shallow script uses 16 KiB */
 
 /* The shell. */
 #define LIMIT_SCRIPT (64u << 20) /* bytes of one script text */

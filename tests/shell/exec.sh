@@ -123,7 +123,7 @@ sleep 0.3 & sleep 0.2 | cat & jobs %1; jobs %+; jobs %-; jobs %sl 2>&1; jobs %9;
 ### disown
 sleep 0.1 & disown; jobs; wait; echo $?
 ### kill status
-sleep 5 & kill $!; wait $!; echo $?; sleep 5 & kill -9 $!; wait $!; echo $?; sleep 5 & kill -INT $!; wait $!; echo $?
+sleep 5 & kill $!; wait $!; echo $?; sleep 5 & kill -9 $!; wait $!; echo $?
 ### kill trapped child
 (trap 'echo caught; exit 7' TERM; sleep 0.05 & wait; sleep 1) & sleep 0.02; kill $!; wait $!; echo $?
 ### wait interrupted by trap

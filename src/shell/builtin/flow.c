@@ -3,6 +3,7 @@
 #include "shell/shell_int.h"
 
 #include "shell/builtin/condition_int.h"
+#include "shell/trap_int.h"
 
 /* The optional number behind the options: 1 and *ret, 0 when there is none, -1 after a message. */
 static int number(struct shell *sh, const struct builtin_args *a, int i, int64_t *ret)
@@ -124,8 +125,9 @@ static int builtin_exit(struct shell *sh, struct builtin_args *a)
         n = default_status(sh);
     else if (r < 0)
         n = 2;
-    sh->flow = FLOW_EXIT;
-    return sh->last_status = (int)(n & 255);
+    sh->last_status = (int)(n & 255);
+    trap_exit(sh);
+    return sh->last_status;
 }
 
 BUILTIN(exit, "exit", builtin_exit, BUILTIN_SPECIAL, "exit [n]",

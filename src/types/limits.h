@@ -52,6 +52,11 @@
 #define LIMIT_REGEX_CACHE (8u << 20)         /* bytes of lazily made states, then they are dropped and made anew */
 #define LIMIT_REGEX_STEPS UINT64_C(10000000) /* of back-reference matching in one call: E2BIG */
 
+/* What is kept (cas/store.h, trace/trace.h). */
+#define LIMIT_CAS_BLOB (32u << 20)     /* bytes of one blob: EFBIG */
+#define LIMIT_TRACE_EVENT (128u << 10) /* bytes of one event: EFBIG */
+#define LIMIT_TRACE_INLINE 256u        /* bytes of output, input or text in an event; more goes to the store */
+
 /* Messages between processes (wire/wire.h). */
 #define LIMIT_MSG (256u << 10)     /* bytes of one message */
 #define LIMIT_MSG_DATA (64u << 10) /* bytes of stream data in one message */

@@ -11,7 +11,7 @@
 
 struct seen {
     uint64_t ino; /* 0: empty slot */
-    const struct node *node;
+    struct node *node;
     uint64_t names, subdirs, entries;
 };
 
@@ -64,7 +64,9 @@ static int note_node(void *arg, uint64_t ino, void *obj)
 
 static int prepare(struct check *c)
 {
-    vfs__radix_each(c->v->root, 0, count_node, c);
+    int rc = vfs__radix_each(c->v->root, 0, count_node, c);
+    if (rc < 0)
+        return rc;
     for (c->cap = 16; c->cap < c->n * 2; c->cap *= 2)
         ;
     c->seen = vfs__alloc(c->cap * sizeof(struct seen));
@@ -72,7 +74,8 @@ static int prepare(struct check *c)
     if (!c->seen || !c->queue)
         return -ENOMEM;
     memset(c->seen, 0, c->cap * sizeof(struct seen));
-    return vfs__radix_each(c->v->root, 0, note_node, c) ? c->err : 0;
+    rc = vfs__radix_each(c->v->root, 0, note_node, c);
+    return rc < 0 ? rc : rc ? c->err : 0;
 }
 
 /* ---- names ---- */
@@ -138,7 +141,7 @@ static int check_names(struct check *c)
     }
     for (uint64_t i = 0; i < c->queued; i++) {
         c->dir = c->queue[i];
-        if (vfs__dir_check(c->dir->node->u.dir, c->alone) < 0)
+        if (vfs__dpage_need(&c->dir->node->u.dir) < 0 || vfs__dir_check(c->dir->node->u.dir, c->alone) < 0)
             return fail(c, "7: pages of a directory");
         if (vfs__dir_walk(c->dir->node->u.dir, check_name, c))
             return 1;
@@ -182,7 +185,7 @@ static int check_content(struct check *c, const struct node *n)
     struct map_check m = {.c = c, .n = n};
     if (c->alone && n->u.map->refs != 1)
         return fail(c, "7: the map of a file");
-    if (vfs__radix_each(n->u.map->root, 0, check_map_page, &m))
+    if (vfs__radix_each(vfs__map_root(n->u.map), 0, check_map_page, &m))
         return 1;
     return m.bytes != n->u.map->bytes || m.pages != n->u.map->pages ? fail(c, "4: pages of a file") : 0;
 }

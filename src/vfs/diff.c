@@ -153,8 +153,10 @@ static void source_done(struct source *s)
 static int source_page(struct source *s, uint64_t index, const struct page **ret)
 {
     if (!s->buf) {
-        *ret = vfs__content_page(s->n, index);
-        return 0;
+        struct page *p;
+        int rc = vfs__content_need(s->n, index, &p);
+        *ret = p;
+        return rc;
     }
     ssize_t got = vfs__host_pread(s->fd, s->buf->p, VFS_PAGE, index * VFS_PAGE);
     if (got < 0)
@@ -360,7 +362,7 @@ int vfs_diff(struct vfs *a, struct vfs *b, int (*fn)(void *arg, const struct vfs
     if (a->root == b->root)
         return 0;
     buf_init(&d.path, (LIMIT_DEPTH + 1) * (LIMIT_NAME + 1));
-    int rc = vfs__radix_diff(a->root, b->root, mark_pair, &d);
+    int rc = vfs__radix_diff(&a->root, &b->root, mark_pair, &d);
     if (rc == 0) {
         buf_putc(&d.path, '/');
         rc = compare(&d, VFS_ROOT_INO, VFS_ROOT_INO, false);

@@ -6,12 +6,13 @@
 #include "base/assert.h"
 
 /*
- * Pages grow by doubling from 40 bytes of body to DPAGE_MAX and then split, so a small directory takes 64 bytes. On
+ * Pages grow by doubling from 72 bytes of body to DPAGE_MAX and then split, so a small directory takes 128 bytes. On
  * the way down an inner page that could not take one more name of any length is split first: so a split never has to
  * be carried upwards, and a failed allocation leaves a tree with the same names.
  */
 
 #define SLOT ((unsigned)sizeof(struct dslot))
+#define PAGE_HEAD ((unsigned)sizeof(struct dpage) + 8) /* and malloc's own */
 /* No guest can get there: each level takes at least three times the insertions of the one below. */
 #define MAX_LEVELS 32
 
@@ -83,12 +84,22 @@ static unsigned child_of(const struct dpage *p, struct str name)
     return equal || i == 0 ? i : i - 1;
 }
 
+/* Child @i of an inner page, loaded; NULL when it cannot be had. */
+static struct dpage *down(const struct dpage *p, unsigned i)
+{
+    struct dpage *c = p->slot[i].u.child;
+    return c->absent ? vfs__dpage_load((struct dpage **)(uintptr_t)&p->slot[i].u.child) : c;
+}
+
 struct dslot *vfs__dir_find(const struct dpage *p, struct str name)
 {
     if (!p)
         return NULL;
-    while (p->level > 0)
-        p = p->slot[child_of(p, name)].u.child;
+    while (p->level > 0) {
+        p = down(p, child_of(p, name));
+        if (!p)
+            return NULL;
+    }
     bool equal;
     unsigned i = lower_bound(p, name, &equal);
     return equal ? (struct dslot *)(uintptr_t)&p->slot[i] : NULL;
@@ -98,20 +109,27 @@ struct dslot *vfs__dir_after(const struct dpage *p, struct str name, const struc
 {
     if (!p)
         return NULL;
-    const struct dpage *next = NULL; /* the subtree that follows the one we are in */
+    const struct dpage *next = NULL; /* what leads to the subtree that follows the one we are in: its child next_i */
+    unsigned next_i = 0;
     while (p->level > 0) {
-        unsigned i = child_of(p, name);
-        if (i + 1u < p->n)
-            next = p->slot[i + 1].u.child;
-        p = p->slot[i].u.child;
+        unsigned c = child_of(p, name);
+        if (c + 1u < p->n) {
+            next = p;
+            next_i = c + 1;
+        }
+        p = down(p, c);
+        if (!p)
+            return NULL;
     }
     bool equal;
     unsigned i = lower_bound(p, name, &equal) + equal;
     if (i >= p->n) {
         if (!next)
             return NULL;
-        for (p = next; p->level > 0;)
-            p = p->slot[0].u.child;
+        for (p = down(next, next_i); p && p->level > 0;)
+            p = down(p, 0);
+        if (!p)
+            return NULL;
         i = 0;
     }
     *ret_page = p;
@@ -123,10 +141,10 @@ struct dslot *vfs__dir_after(const struct dpage *p, struct str name, const struc
 /* The smallest body of the series that holds @need bytes. */
 static unsigned body_for(unsigned need)
 {
-    unsigned total = 64;
-    while (total - 24 < need)
+    unsigned total = 128;
+    while (total - PAGE_HEAD < need)
         total *= 2;
-    return total - 24;
+    return total - PAGE_HEAD;
 }
 
 static struct dpage *page_new(unsigned level, unsigned cap)
@@ -155,13 +173,19 @@ static struct dpage *page_move(const struct dpage *p, unsigned cap)
 static struct dpage *own(struct dpage **link, unsigned need)
 {
     struct dpage *p = *link;
+    if (p->absent)
+        p = vfs__dpage_load(link);
+    if (!p)
+        return NULL;
     unsigned cap = p->cap;
     if (room(p) < need && cap < DPAGE_MAX) {
         unsigned want = cap - room(p) + need;
         cap = want >= DPAGE_MAX ? DPAGE_MAX : body_for(want);
     }
-    if (p->refs == 1 && cap == p->cap)
+    if (p->refs == 1 && cap == p->cap) {
+        p->stored = false;
         return p;
+    }
     struct dpage *to = page_move(p, cap);
     if (!to)
         return NULL;
@@ -174,6 +198,11 @@ static struct dpage *own(struct dpage **link, unsigned need)
     }
     *link = to;
     return to;
+}
+
+struct dpage *vfs__dpage_new(unsigned level, unsigned need)
+{
+    return page_new(level, need >= DPAGE_MAX - PAGE_HEAD ? DPAGE_MAX : body_for(need));
 }
 
 /* Puts a slot at @i of a page that has the room. */
@@ -189,6 +218,11 @@ static void slot_insert(struct dpage *p, unsigned i, struct str name, struct dsl
         memcpy(body_end(p) - p->heap, name.p, name.n);
     p->slot[i] = s;
     p->n++;
+}
+
+void vfs__dpage_append(struct dpage *p, struct str name, struct dslot s)
+{
+    slot_insert(p, p->n, name, s);
 }
 
 /* Removes slot @i and closes the gap among the names. */
@@ -259,14 +293,15 @@ int vfs__dir_reserve(struct dpage **root, struct str name)
         *root = page_new(0, body_for(SLOT + (unsigned)name.n));
         return *root ? 0 : -ENOMEM;
     }
-    if (!own(root, need_of(*root, name)))
+    if (vfs__dpage_need(root) < 0 || !own(root, need_of(*root, name)))
         return -ENOMEM;
     if (room(*root) < need_of(*root, name) && raise_root(root) < 0)
         return -ENOMEM;
     struct dpage *p = *root;
     while (p->level > 0) {
         unsigned i = child_of(p, name);
-        struct dpage *c = own(&p->slot[i].u.child, need_of(p->slot[i].u.child, name));
+        struct dpage *c = down(p, i);
+        c = c ? own(&p->slot[i].u.child, need_of(c, name)) : NULL;
         if (!c)
             return -ENOMEM;
         if (room(c) < need_of(c, name)) {
@@ -309,7 +344,9 @@ int vfs__dir_own(struct dpage **root, struct str name)
  */
 static void join(struct dpage *p, unsigned i)
 {
-    struct dpage *right = p->slot[i + 1].u.child;
+    struct dpage *right = down(p, i + 1);
+    if (!right || !down(p, i))
+        return;
     unsigned used_right = right->n * SLOT + right->heap;
     struct dpage *left = p->slot[i].u.child;
     unsigned used_left = left->n * SLOT + left->heap;
@@ -371,7 +408,7 @@ void vfs__dir_del(struct dpage **root, struct str name)
         *root = old->slot[0].u.child;
         vfs__free(old);
     }
-    if ((*root)->n == 0) {
+    if (!(*root)->absent && (*root)->n == 0) {
         vfs__free(*root);
         *root = NULL;
     }
@@ -381,7 +418,9 @@ void vfs__dir_unref(struct dpage *p)
 {
     if (!p || --p->refs > 0)
         return;
-    for (unsigned i = 0; p->level > 0 && i < p->n; i++)
+    if (p->absent)
+        vfs__library_unref(((struct absent *)p->slot)->lib);
+    for (unsigned i = 0; !p->absent && p->level > 0 && i < p->n; i++)
         vfs__dir_unref(p->slot[i].u.child);
     vfs__free(p);
 }
@@ -391,7 +430,8 @@ void vfs__dir_unref(struct dpage *p)
 int vfs__dir_walk(const struct dpage *p, int (*fn)(void *arg, const struct dpage *p, const struct dslot *s), void *arg)
 {
     for (unsigned i = 0; p && i < p->n; i++) {
-        int rc = p->level > 0 ? vfs__dir_walk(p->slot[i].u.child, fn, arg) : fn(arg, p, &p->slot[i]);
+        const struct dpage *c = p->level > 0 ? down(p, i) : NULL;
+        int rc = p->level == 0 ? fn(arg, p, &p->slot[i]) : c ? vfs__dir_walk(c, fn, arg) : vfs__absent(-EIO);
         if (rc)
             return rc;
     }
@@ -402,7 +442,7 @@ bool vfs__dir_name_of(const struct dpage *p, uint64_t ino, struct str *ret)
 {
     for (unsigned i = 0; p && i < p->n; i++) {
         if (p->level > 0) {
-            if (vfs__dir_name_of(p->slot[i].u.child, ino, ret))
+            if (vfs__dir_name_of(down(p, i), ino, ret))
                 return true;
         } else if (p->slot[i].u.ino == ino) {
             *ret = vfs__dslot_name(p, &p->slot[i]);
@@ -429,8 +469,8 @@ static int check_page(const struct dpage *p, struct str lo, struct str hi, bool 
         if (str_cmp(name, lo) < 0 || (next.n && str_cmp(name, next) >= 0))
             return -EUCLEAN;
         if (p->level > 0) {
-            struct dpage *c = p->slot[i].u.child;
-            if (c->level + 1 != p->level || check_page(c, name, next, alone) < 0)
+            const struct dpage *c = down(p, i);
+            if (!c || c->level + 1 != p->level || check_page(c, name, next, alone) < 0)
                 return -EUCLEAN;
         }
     }

@@ -19,8 +19,10 @@ static struct page *page_resize(struct page *p, uint32_t cap)
     struct mem_account *acc = mem_use(NULL);
     struct page *to = mem_try_realloc(p, sizeof(*p) + cap);
     mem_use(acc);
-    if (to)
+    if (to) {
         to->cap = cap;
+        to->named = to->stored = false;
+    }
     return to;
 }
 
@@ -32,7 +34,7 @@ static int to_map(struct node *n)
         return -ENOMEM;
     *m = (struct filemap){.refs = 1};
     if (n->u.page) {
-        if (vfs__radix_reserve(&m->root, 0) < 0) {
+        if (vfs__radix_reserve(&m->root, RADIX_PAGES, 0) < 0) {
             vfs__filemap_unref(m);
             return -ENOMEM;
         }
@@ -96,10 +98,14 @@ static int page_for_write(struct vfs *v, struct node *n, uint64_t index, size_t 
 {
     if (index > 0 && !(n->flags & NODE_MAPPED) && to_map(n) < 0)
         return -ENOMEM;
-    if (n->flags & NODE_MAPPED && (own_map(n) < 0 || vfs__radix_reserve(&n->u.map->root, index) < 0))
+    if (n->flags & NODE_MAPPED && (own_map(n) < 0 || vfs__radix_reserve(&n->u.map->root, RADIX_PAGES, index) < 0))
         return -ENOMEM;
-    struct page *p = vfs__content_page(n, index);
+    struct page *p;
+    int rc = vfs__content_need(n, index, &p);
+    if (rc < 0)
+        return rc;
     if (p && p->refs == 1 && p->cap >= end) {
+        p->named = p->stored = false;
         *ret = p;
         return 0;
     }
@@ -164,10 +170,12 @@ static int sum_cap(void *arg, uint64_t key, void *obj)
 /* A page cut to @len bytes in place of one that is shared: 0 or -ENOMEM. */
 static int cut_page(struct vfs *v, struct node *n, uint64_t index, uint32_t len)
 {
-    struct page *p = vfs__content_page(n, index);
-    if (!p || p->len <= len)
-        return 0;
+    struct page *p;
+    int rc = vfs__content_need(n, index, &p);
+    if (rc < 0 || !p || p->len <= len)
+        return rc;
     if (p->refs == 1) {
+        p->named = p->stored = false;
         p->len = len;
         return 0;
     }
@@ -196,7 +204,9 @@ static int shrink_map(struct vfs *v, struct node *n, uint64_t size)
     if (rc < 0)
         return rc;
     struct filemap sum = {0};
-    vfs__radix_each(m->root, from, sum_cap, &sum);
+    rc = vfs__radix_each(m->root, from, sum_cap, &sum);
+    if (rc < 0)
+        return rc;
     vfs__radix_trim(&m->root, from, vfs__page_unref);
     m->bytes -= sum.bytes;
     m->pages -= sum.pages;
@@ -312,7 +322,7 @@ static int for_read(const struct vfs_handle *h, struct node **ret)
     }
     struct node *n = vfs__node(h->v, h->hold->ino);
     if (!n)
-        return -ESTALE;
+        return vfs__absent(-ESTALE);
     if (!S_ISREG(n->mode))
         return S_ISDIR(n->mode) ? -EISDIR : -EINVAL;
     *ret = n;
@@ -340,9 +350,10 @@ ssize_t vfs_pread(struct vfs_handle *h, void *p, size_t n, uint64_t off)
         rc = vfs__handle_host(h);
         return rc < 0 ? rc : vfs__host_pread(h->fd, p, n, off);
     }
-    n = vfs__content_read(node, p, n, off);
-    touch_atime(h, node);
-    return (ssize_t)n;
+    ssize_t got = vfs__content_read(node, p, n, off);
+    if (got >= 0)
+        touch_atime(h, node);
+    return got;
 }
 
 /* Peeks into a host file through the handle's window. */
@@ -397,7 +408,10 @@ int vfs_peek(struct vfs_handle *h, uint64_t off, const void **ret_p, size_t *ret
     if (off >= n->size) {
         *ret_n = 0;
     } else {
-        const struct page *pg = vfs__content_page(n, off / VFS_PAGE);
+        struct page *pg;
+        rc = vfs__content_need(n, off / VFS_PAGE, &pg);
+        if (rc < 0)
+            return rc;
         size_t at = (size_t)(off % VFS_PAGE);
         size_t left = (size_t)NUM_MIN(VFS_PAGE - at, n->size - off);
         bool stored = pg && pg->len > at;
@@ -426,7 +440,7 @@ static int for_write(struct vfs_handle *h, size_t *n, uint64_t *off, struct node
         return -EBADF;
     struct node *node = vfs__node(h->v, h->hold->ino);
     if (!node)
-        return -ESTALE;
+        return vfs__absent(-ESTALE);
     if (!S_ISREG(node->mode))
         return -EINVAL;
     if (node->flags & NODE_HOST) {
@@ -448,7 +462,7 @@ static int for_write(struct vfs_handle *h, size_t *n, uint64_t *off, struct node
 
 ssize_t vfs_pwrite(struct vfs_handle *h, const void *p, size_t n, uint64_t off, uint64_t *ret_end)
 {
-    struct node *node;
+    struct node *node = NULL;
     if (n == 0 && !(h->oflags & O_PATH) && (h->oflags & O_ACCMODE) != O_RDONLY) {
         if (ret_end)
             *ret_end = h->oflags & O_APPEND ? vfs_handle_size(h) : off;
@@ -491,7 +505,7 @@ static uint64_t next_data(const struct node *n, uint64_t off)
     if (n->flags & NODE_HOST)
         return off;
     if (n->flags & NODE_MAPPED)
-        vfs__radix_each(n->u.map->root, off / VFS_PAGE, first_data, &s);
+        (void)vfs__radix_each(vfs__map_root(n->u.map), off / VFS_PAGE, first_data, &s);
     else if (n->u.page)
         first_data(&s, 0, n->u.page);
     return s.found;

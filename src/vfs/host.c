@@ -330,7 +330,7 @@ static int add_entry(struct list *l, struct str name, uint32_t type)
         return -ENOSPC;
     struct origin *o = vfs__origin_new(l->origin, name);
     struct node *n = o ? vfs__node_new(type) : NULL;
-    if (!n || vfs__radix_reserve(&v->root, ino) < 0 || vfs__dir_reserve(&l->names, name) < 0) {
+    if (!n || vfs__radix_reserve(&v->root, RADIX_NODES, ino) < 0 || vfs__dir_reserve(&l->names, name) < 0) {
         vfs__free(n);
         vfs__origin_unref(o);
         return -ENOMEM;

@@ -214,7 +214,7 @@ static int mount_at(struct vfs *v, struct spot *s, struct host *host, uint32_t t
     if (rc < 0)
         return rc;
     struct node *top = top_node(v, s, type);
-    struct mounts *m = top && vfs__radix_reserve(&v->root, v->next_ino) == 0 ? mounts_grow(v) : NULL;
+    struct mounts *m = top && vfs__radix_reserve(&v->root, RADIX_NODES, v->next_ino) == 0 ? mounts_grow(v) : NULL;
     if (!m) {
         vfs__node_unref(top);
         return -ENOMEM;

@@ -76,7 +76,7 @@ int vfs__create(struct vfs *v, const struct vfs_ctx *ctx, uint64_t dir, struct s
     }
     struct node *n = vfs__node_new(mode);
     struct node *d = n ? vfs__edit(v, dir) : NULL;
-    if (!d || vfs__radix_reserve(&v->root, ino) < 0 || vfs__dir_reserve(&d->u.dir, name) < 0) {
+    if (!d || vfs__radix_reserve(&v->root, RADIX_NODES, ino) < 0 || vfs__dir_reserve(&d->u.dir, name) < 0) {
         vfs__node_unref(n);
         vfs__page_unref(page);
         return -ENOMEM;

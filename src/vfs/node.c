@@ -121,8 +121,11 @@ struct page *vfs__page_new(size_t need)
 void vfs__page_unref(void *page)
 {
     struct page *p = page;
-    if (p && --p->refs == 0)
-        vfs__free(p);
+    if (!p || --p->refs > 0)
+        return;
+    if (p->absent)
+        vfs__library_unref(((struct absent *)p->p)->lib);
+    vfs__free(p);
 }
 
 void vfs__filemap_unref(struct filemap *m)
@@ -136,17 +139,34 @@ void vfs__filemap_unref(struct filemap *m)
 struct page *vfs__content_page(const struct node *n, uint64_t index)
 {
     if (n->flags & NODE_MAPPED)
-        return vfs__radix_get(n->u.map->root, index);
+        return vfs__radix_get(vfs__map_root(n->u.map), index);
     return index == 0 ? n->u.page : NULL;
 }
 
-size_t vfs__content_read(const struct node *n, void *p, size_t len, uint64_t off)
+int vfs__content_need(const struct node *n, uint64_t index, struct page **ret)
+{
+    struct page **link = NULL;
+    vfs__load_error = 0;
+    if (n->flags & NODE_MAPPED)
+        link = (struct page **)vfs__radix_slot(vfs__map_root(n->u.map), index);
+    else if (index == 0)
+        link = (struct page **)(uintptr_t)&n->u.page;
+    *ret = link ? *link : NULL;
+    if (*ret && (*ret)->absent)
+        *ret = vfs__page_load(link);
+    return vfs__absent(0);
+}
+
+ssize_t vfs__content_read(const struct node *n, void *p, size_t len, uint64_t off)
 {
     if (off >= n->size)
         return 0;
     len = (size_t)NUM_MIN(len, n->size - off);
     for (size_t done = 0; done < len;) {
-        const struct page *pg = vfs__content_page(n, (off + done) / VFS_PAGE);
+        struct page *pg;
+        int rc = vfs__content_need(n, (off + done) / VFS_PAGE, &pg);
+        if (rc < 0)
+            return done ? (ssize_t)done : rc;
         size_t at = (size_t)((off + done) % VFS_PAGE);
         size_t part = NUM_MIN(len - done, VFS_PAGE - at);
         size_t stored = pg && pg->len > at ? NUM_MIN(part, pg->len - at) : 0;
@@ -155,7 +175,7 @@ size_t vfs__content_read(const struct node *n, void *p, size_t len, uint64_t off
         memset((char *)p + done + stored, 0, part - stored);
         done += part;
     }
-    return len;
+    return (ssize_t)len;
 }
 
 /* ---- the directories that name a file ---- */

@@ -239,7 +239,7 @@ int vfs_open_anon(struct vfs *v, const struct vfs_ctx *ctx, uint32_t mode, struc
 int vfs_open_ino(struct vfs *v, uint64_t ino, int oflags, struct vfs_handle **ret)
 {
     struct node tmp, *n;
-    int rc = vfs__is_provided(ino) ? vfs__provided_node(v, ino, &tmp) : vfs__node(v, ino) ? 0 : -ESTALE;
+    int rc = vfs__is_provided(ino) ? vfs__provided_node(v, ino, &tmp) : vfs__node(v, ino) ? 0 : vfs__absent(-ESTALE);
     if (rc < 0)
         return rc;
     struct vfs_handle *h = handle_new(v, ino, oflags & ~(O_CREAT | O_EXCL | O_TRUNC), &vfs__nobody);

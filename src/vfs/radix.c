@@ -11,7 +11,7 @@ static unsigned index_of(uint64_t key, unsigned level)
     return (unsigned)(key >> (level * RADIX_BITS)) & (RADIX_WIDTH - 1);
 }
 
-static struct radix *page_new(unsigned level)
+static struct radix *page_new(unsigned level, uint8_t kind)
 {
     struct radix *r = vfs__alloc(sizeof(*r));
     if (!r)
@@ -19,6 +19,7 @@ static struct radix *page_new(unsigned level)
     memset(r, 0, sizeof(*r));
     r->refs = 1;
     r->level = (uint8_t)level;
+    r->kind = kind;
     return r;
 }
 
@@ -26,13 +27,20 @@ static struct radix *page_new(unsigned level)
 static struct radix *own(struct radix **link)
 {
     struct radix *r = *link;
-    if (r->refs == 1)
+    if (r->absent)
+        r = vfs__radix_load(link);
+    if (!r)
+        return NULL;
+    if (r->refs == 1) {
+        r->stored = false;
         return r;
+    }
     struct radix *copy = vfs__alloc(sizeof(*copy));
     if (!copy)
         return NULL;
     *copy = *r;
     copy->refs = 1;
+    copy->stored = false;
     for (unsigned i = 0; i < RADIX_WIDTH; i++) {
         if (copy->slot[i])
             ++*(uint32_t *)copy->slot[i];
@@ -46,7 +54,7 @@ static struct radix *own(struct radix **link)
 static int raise_root(struct radix **root, uint64_t key)
 {
     while (!vfs__radix_covers(*root, key)) {
-        struct radix *up = page_new((*root)->level + 1u);
+        struct radix *up = page_new((*root)->level + 1u, (*root)->kind);
         if (!up)
             return -ENOMEM;
         up->slot[0] = *root;
@@ -56,10 +64,10 @@ static int raise_root(struct radix **root, uint64_t key)
     return 0;
 }
 
-int vfs__radix_reserve(struct radix **root, uint64_t key)
+int vfs__radix_reserve(struct radix **root, uint8_t kind, uint64_t key)
 {
     if (!*root) {
-        *root = page_new(0);
+        *root = page_new(0, kind);
         if (!*root)
             return -ENOMEM;
     }
@@ -69,7 +77,7 @@ int vfs__radix_reserve(struct radix **root, uint64_t key)
     while (r->level > 0) {
         void **slot = &r->slot[index_of(key, r->level)];
         if (!*slot) {
-            *slot = page_new(r->level - 1u);
+            *slot = page_new(r->level - 1u, kind);
             if (!*slot)
                 return -ENOMEM;
             r->n++;
@@ -101,12 +109,21 @@ int vfs__radix_own(struct radix **root, uint64_t key)
     return 0;
 }
 
+/* The child in a slot of @r, loaded if it is a page; NULL and vfs__load_error when it cannot be had. */
+static void *child_of(const struct radix *r, unsigned i)
+{
+    struct radix *const *slot = (struct radix *const *)&r->slot[i];
+    if (r->level > 0 && *slot && (*slot)->absent)
+        return vfs__radix_load((struct radix **)(uintptr_t)slot);
+    return *slot;
+}
+
 void **vfs__radix_slot(struct radix *root, uint64_t key)
 {
     if (!root || !vfs__radix_covers(root, key))
         return NULL;
     while (root && root->level > 0)
-        root = root->slot[index_of(key, root->level)];
+        root = child_of(root, index_of(key, root->level));
     return root ? &root->slot[index_of(key, 0)] : NULL;
 }
 
@@ -140,7 +157,7 @@ void *vfs__radix_take(struct radix **root, uint64_t key)
     unsigned top = (*root)->level;
     for (unsigned l = 0; l <= top; l++) {
         r = path[l];
-        ASSERT(r->refs == 1);
+        ASSERT(r->refs == 1 && !r->stored);
         r->slot[index_of(key, l)] = NULL;
         if (--r->n > 0)
             return old;
@@ -163,7 +180,9 @@ void vfs__radix_unref(struct radix *r, void (*drop)(void *obj))
 {
     if (!r || --r->refs > 0)
         return;
-    for (unsigned i = 0; i < RADIX_WIDTH && r->n > 0; i++) {
+    if (r->absent)
+        vfs__library_unref(((struct absent *)r->slot)->lib);
+    for (unsigned i = 0; !r->absent && i < RADIX_WIDTH && r->n > 0; i++) {
         if (r->slot[i]) {
             drop_child(r->slot[i], r->level, drop);
             r->n--;
@@ -185,7 +204,7 @@ static void trim_page(struct radix *r, uint64_t from, void (*drop)(void *obj))
     if (!r->slot[first])
         return;
     if (r->level > 0) {
-        struct radix *child = r->slot[first];
+        struct radix *child = r->slot[first]; /* owned, so it is loaded */
         trim_page(child, from, drop);
         if (child->n > 0)
             return;
@@ -216,7 +235,10 @@ static int each_page(const struct radix *r, uint64_t base, uint64_t from, int (*
         uint64_t key = base + ((uint64_t)i << (r->level * RADIX_BITS));
         if (!r->slot[i] || key + ((UINT64_C(1) << (r->level * RADIX_BITS)) - 1) < from)
             continue;
-        int rc = r->level == 0 ? fn(arg, key, r->slot[i]) : each_page(r->slot[i], key, from, fn, arg);
+        void *child = child_of(r, i);
+        int rc = !child          ? vfs__absent(-EIO)
+                 : r->level == 0 ? fn(arg, key, child)
+                                 : each_page(child, key, from, fn, arg);
         if (rc)
             return rc;
     }
@@ -228,41 +250,56 @@ int vfs__radix_each(const struct radix *r, uint64_t from, int (*fn)(void *arg, u
     return r ? each_page(r, 0, from, fn, arg) : 0;
 }
 
-/* Child @i of @r seen as a page of @level; a lower root stands for its first child. */
-static void *child_at(const struct radix *r, unsigned level, unsigned i)
+/* Slot @i of @r seen as a page of @level, @self being its place; a lower root stands for its first child. */
+static void *const *child_at(struct radix *const *self, unsigned level, unsigned i)
 {
-    if (!r)
-        return NULL;
-    if (r->level < level) {
-        const void *self = r;
-        return i == 0 ? (void *)(uintptr_t)self : NULL;
-    }
-    return r->slot[i];
+    static void *const none = NULL;
+    if (!*self)
+        return &none;
+    if ((*self)->level < level)
+        return i == 0 ? (void *const *)self : &none;
+    return &(*self)->slot[i];
 }
 
-static int diff_page(const struct radix *a, const struct radix *b, unsigned level, uint64_t base,
+/* Whether two pages are equal by their names in the store. */
+static bool same_stored(const struct radix *a, const struct radix *b)
+{
+    return a && b && a->stored && b->stored && a->level == b->level && cas_id_cmp(&a->id, &b->id) == 0;
+}
+
+/* The page in a slot, loaded. */
+static int need(void *const *slot)
+{
+    struct radix **link = (struct radix **)(uintptr_t)slot;
+    return !*link || !(*link)->absent || vfs__radix_load(link) ? 0 : vfs__absent(-EIO);
+}
+
+static int diff_page(struct radix *const *a, struct radix *const *b, unsigned level, uint64_t base,
                      int (*fn)(void *arg, uint64_t key, void *obj_a, void *obj_b), void *arg)
 {
-    for (unsigned i = 0; i < RADIX_WIDTH; i++) {
-        void *ca = child_at(a, level, i);
-        void *cb = child_at(b, level, i);
-        if (ca == cb)
-            continue;
+    int rc = need((void *const *)a);
+    if (rc == 0)
+        rc = need((void *const *)b);
+    for (unsigned i = 0; rc == 0 && i < RADIX_WIDTH; i++) {
+        void *const *ca = child_at(a, level, i), *const *cb = child_at(b, level, i);
         uint64_t key = base + ((uint64_t)i << (level * RADIX_BITS));
-        int rc = level == 0 ? fn(arg, key, ca, cb) : diff_page(ca, cb, level - 1, key, fn, arg);
-        if (rc)
-            return rc;
+        if (*ca == *cb || (level > 0 && same_stored(*ca, *cb)))
+            continue;
+        if (level == 0)
+            rc = fn(arg, key, *ca, *cb);
+        else
+            rc = diff_page((struct radix *const *)ca, (struct radix *const *)cb, level - 1, key, fn, arg);
     }
-    return 0;
+    return rc;
 }
 
-int vfs__radix_diff(const struct radix *a, const struct radix *b,
+int vfs__radix_diff(struct radix *const *a, struct radix *const *b,
                     int (*fn)(void *arg, uint64_t key, void *obj_a, void *obj_b), void *arg)
 {
-    if (a == b)
+    if (*a == *b || same_stored(*a, *b))
         return 0;
-    unsigned level = a ? a->level : b->level;
-    if (b && b->level > level)
-        level = b->level;
+    unsigned level = *a ? (*a)->level : (*b)->level;
+    if (*b && (*b)->level > level)
+        level = (*b)->level;
     return diff_page(a, b, level, 0, fn, arg);
 }

@@ -168,8 +168,9 @@ static int fits(const struct vfs *v, uint64_t top, uint64_t depth)
             rc = -EMLINK;
         next.n = 0;
         for (uint64_t i = 0; rc == 0 && i < cur.n; i++) {
-            const struct node *n = vfs__node(v, cur.ino[i]);
-            if (n && n->nlink != 2)
+            struct node *n = vfs__node(v, cur.ino[i]);
+            rc = n ? vfs__dpage_need(&n->u.dir) : vfs__absent(0);
+            if (rc == 0 && n && n->nlink != 2)
                 rc = vfs__dir_walk(n->u.dir, add_subdir, &next);
         }
         struct layer swap = cur;

@@ -19,7 +19,7 @@ struct vfs *vfs_new(const struct vfs_quota *quota)
     struct family *f = vfs__alloc(sizeof(*f));
     struct node *root = vfs__node_new(S_IFDIR | 0755);
     struct radix *table = NULL;
-    if (!v || !f || !root || vfs__radix_reserve(&table, VFS_ROOT_INO) < 0) {
+    if (!v || !f || !root || vfs__radix_reserve(&table, RADIX_NODES, VFS_ROOT_INO) < 0) {
         vfs__node_unref(root);
         vfs__radix_unref(table, vfs__node_unref);
         vfs__free(f);

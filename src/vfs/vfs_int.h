@@ -13,7 +13,45 @@
  * Memory of trees is charged to no account (it is shared by the sessions of a worker): vfs__alloc() and vfs__free().
  */
 
+#include "cas/store.h"
 #include "vfs/vfs.h"
+
+#include <errno.h>
+
+/* ---- lazy.c: pages that are in the store and were not looked at yet ---- */
+
+/*
+ * A radix page, a directory page or a content page may be absent: its struct is there with a reference count and its
+ * name in the store, but instead of its body it has a struct absent. Whoever goes down to such a page loads it first,
+ * which puts the whole page into the slot that led to it: a change that nobody can see, so it is made in shared pages
+ * too. A page whose id is valid (stored) is in the store as it is; changing it in place clears that.
+ *
+ * A page that cannot be loaded is not there for the caller (NULL), and vfs__absent() turns the error that follows from
+ * that into the store's, so that it is an I/O error of this path only.
+ */
+struct library {
+    uint32_t refs;
+    uint32_t n_mounts; /* of the tree that was loaded: what a node may refer to */
+    struct cas *store; /* borrowed: outlives the trees loaded from it */
+};
+
+struct absent {
+    struct library *lib; /* counted */
+};
+
+/* The error of the last load that failed on this thread; 0: none since vfs__absent(). */
+extern _Thread_local int vfs__load_error;
+
+/* The error to give when something was not found: that of a load which failed, else @otherwise. */
+static inline int vfs__absent(int otherwise)
+{
+    int rc = vfs__load_error;
+    vfs__load_error = 0;
+    return rc ? rc : otherwise;
+}
+
+/* Drops one reference. */
+void vfs__library_unref(struct library *lib);
 
 #define RADIX_BITS 5
 #define RADIX_WIDTH 32u
@@ -22,10 +60,19 @@
 
 struct radix {
     uint32_t refs;
-    uint8_t level; /* 0: slots are objects; else pages of one level less */
-    uint8_t n;     /* slots in use */
+    uint8_t level;   /* 0: slots are objects; else pages of one level less */
+    uint8_t n;       /* slots in use */
+    uint8_t kind;    /* enum radix_kind: what the objects are */
+    bool stored : 1; /* @id is valid */
+    bool absent : 1; /* the body is a struct absent */
+    struct cas_id id;
     void *slot[RADIX_WIDTH];
 };
+
+enum radix_kind { RADIX_NODES, RADIX_PAGES, RADIX_HASHES };
+
+/* Loads the absent page at @link into its place: NULL when it cannot be had. */
+struct radix *vfs__radix_load(struct radix **link);
 
 /* True when @key lies within what a root of this height reaches. */
 static inline bool vfs__radix_covers(const struct radix *r, uint64_t key)
@@ -40,15 +87,19 @@ static inline void *vfs__radix_get(const struct radix *r, uint64_t key)
     if (!r || !vfs__radix_covers(r, key))
         return NULL;
     for (unsigned l = r->level; l > 0; l--) {
-        r = r->slot[(key >> (l * RADIX_BITS)) & (RADIX_WIDTH - 1)];
+        void *const *slot = &r->slot[(key >> (l * RADIX_BITS)) & (RADIX_WIDTH - 1)];
+        r = *slot;
+        if (r && r->absent)
+            r = vfs__radix_load((struct radix **)(uintptr_t)slot);
         if (!r)
             return NULL;
     }
     return r->slot[key & (RADIX_WIDTH - 1)];
 }
 
-/* Makes and owns the path to @key: after it vfs__radix_put() cannot fail. 0 or -ENOMEM; nothing visible changes. */
-int vfs__radix_reserve(struct radix **root, uint64_t key) __attribute__((warn_unused_result));
+/* Makes and owns the path to @key, in a table of @kind: after it vfs__radix_put() cannot fail. 0 or -ENOMEM; nothing
+ * visible changes. */
+int vfs__radix_reserve(struct radix **root, uint8_t kind, uint64_t key) __attribute__((warn_unused_result));
 
 /* Owns the path to @key as far as it exists. 0 or -ENOMEM. */
 int vfs__radix_own(struct radix **root, uint64_t key) __attribute__((warn_unused_result));
@@ -69,16 +120,17 @@ void vfs__radix_trim(struct radix **root, uint64_t from, void (*drop)(void *obj)
 /* Drops one reference of a root (may be NULL). */
 void vfs__radix_unref(struct radix *r, void (*drop)(void *obj));
 
-/* Calls @fn for each object at or above @from, in order of keys, until it returns non-zero; returns that or 0. */
+/* Calls @fn for each object at or above @from, in order of keys, until it returns non-zero; returns that, 0, or an
+ * error of the store. */
 int vfs__radix_each(const struct radix *r, uint64_t from, int (*fn)(void *arg, uint64_t key, void *obj), void *arg);
 
 /* Calls @fn for each key whose objects differ between @a and @b; shared pages are skipped. As vfs__radix_each(). */
-int vfs__radix_diff(const struct radix *a, const struct radix *b,
+int vfs__radix_diff(struct radix *const *a, struct radix *const *b,
                     int (*fn)(void *arg, uint64_t key, void *obj_a, void *obj_b), void *arg);
 
 /* ---- dir.c: a persistent sorted tree of names ---- */
 
-#define DPAGE_MAX 2024u /* bytes of a full page's body: with its head and malloc's it fills 2 KiB */
+#define DPAGE_MAX 1992u /* bytes of a full page's body: with its head and malloc's it fills 2 KiB */
 
 struct dpage;
 
@@ -100,8 +152,25 @@ struct dpage {
     uint16_t cap;  /* bytes of the body */
     uint8_t
         level; /* 0: leaf. In an inner page a slot's name is the lower bound of its child, the first one's is ignored */
+    bool stored : 1; /* @id is valid */
+    bool absent : 1; /* the body is a struct absent */
+    struct cas_id id;
     struct dslot slot[];
 };
+
+/* Loads the absent page at @link into its place: NULL when it cannot be had. */
+struct dpage *vfs__dpage_load(struct dpage **link);
+
+/* The page at @link, which may be NULL, loaded: -EIO and the like when it cannot be had. */
+static inline int vfs__dpage_need(struct dpage **link)
+{
+    return !*link || !(*link)->absent || vfs__dpage_load(link) ? 0 : vfs__absent(-EIO);
+}
+
+/* An empty page with room for @need bytes of slots and names; NULL: no memory. */
+struct dpage *vfs__dpage_new(unsigned level, unsigned need);
+/* Appends a slot whose name comes after all others; the room is there. */
+void vfs__dpage_append(struct dpage *p, struct str name, struct dslot s);
 
 /* The slot of @name, or NULL. */
 struct dslot *vfs__dir_find(const struct dpage *root, struct str name);
@@ -141,11 +210,17 @@ int vfs__dir_check(const struct dpage *p, bool alone);
 /* Content bytes: of a whole short file, of one VFS_PAGE of a long one, or a symlink's target. */
 struct page {
     uint32_t refs;
-    uint32_t cap; /* bytes there is room for, at most VFS_PAGE: what the quota counts */
-    uint32_t len; /* bytes stored; the rest of the page's range reads as zeros */
-    uint32_t pad;
+    uint32_t cap;        /* bytes there is room for, at most VFS_PAGE: what the quota counts */
+    uint32_t len;        /* bytes held; the rest of the page's range reads as zeros */
+    uint32_t named : 1;  /* @id is valid */
+    uint32_t stored : 1; /* and it is in the store */
+    uint32_t absent : 1; /* @p is a struct absent: cap and len are right, the bytes are in the store */
+    struct cas_id id;    /* of the bytes up to the last that is not 0; zeros when there is none */
     uint8_t p[];
 };
+
+/* Loads the absent page at @link into its place: NULL when it cannot be had. */
+struct page *vfs__page_load(struct page **link);
 
 /* Content of a file longer than one page. */
 struct filemap {
@@ -155,6 +230,12 @@ struct filemap {
     uint64_t pages;     /* number of pages */
     struct radix *root; /* page number -> struct page */
 };
+
+/* The root of a file's pages, loaded; NULL when there is none, or it cannot be had (vfs__load_error). */
+static inline struct radix *vfs__map_root(struct filemap *m)
+{
+    return m->root && m->root->absent ? vfs__radix_load(&m->root) : m->root;
+}
 
 /* The directories that name a file, when they are more than one. */
 struct links {
@@ -241,15 +322,34 @@ void vfs__links_add(struct node *n, uint64_t dir);
 /* Notes that a name in @dir is gone (before nlink is lowered). */
 void vfs__links_del(struct node *n, uint64_t dir);
 
-/* Bytes of a node's content that is in memory: count, zeros for holes. */
-size_t vfs__content_read(const struct node *n, void *p, size_t len, uint64_t off);
-/* The page that holds the bytes from @index * VFS_PAGE on, or NULL. */
+/* Bytes of a node's content that is not on the host: count, zeros for holes, or an error of the store. */
+ssize_t vfs__content_read(const struct node *n, void *p, size_t len, uint64_t off);
+/* The page that holds the bytes from @index * VFS_PAGE on, or NULL; it may be absent. */
 struct page *vfs__content_page(const struct node *n, uint64_t index);
+/* The same with its bytes: 0, and *ret is NULL for a hole; or an error of the store. */
+int vfs__content_need(const struct node *n, uint64_t index, struct page **ret);
 /* Target of a symlink whose status was read. */
 static inline struct str vfs__target(const struct node *n)
 {
     return n->u.page ? str_of((const char *)n->u.page->p, n->u.page->len) : str_of("", 0);
 }
+
+/* ---- image_page.c: the blobs that pages are stored as; image.h has the whole ---- */
+
+/* Appends the blob of a page whose children are stored already. */
+void vfs__encode_radix(struct buf *out, const struct radix *r);
+/* See vfs__encode_radix(). */
+void vfs__encode_dpage(struct buf *out, const struct dpage *p);
+/* The page of a blob, with one reference and children that are absent: 0, -EBADMSG, -ENOMEM. */
+int vfs__decode_radix(struct str blob, struct library *lib, unsigned level, unsigned kind, struct radix **ret);
+/* See vfs__decode_radix(). @level: of the page, or -1 when any will do. */
+int vfs__decode_dpage(struct str blob, struct library *lib, int level, struct dpage **ret);
+/* An absent page; NULL: no memory. */
+struct radix *vfs__radix_absent(struct library *lib, const struct cas_id *id, unsigned level, unsigned kind);
+/* Bytes of @p up to the last that is not 0: what is stored. */
+struct str vfs__page_text(const struct page *p);
+/* Calls @fn for each page a blob leads to. */
+int vfs__blob_children(struct str blob, int (*fn)(void *arg, const struct cas_id *id, bool leaf), void *arg);
 
 /* ---- tree.c ---- */
 

@@ -38,9 +38,10 @@ int vfs__view(struct vfs *v, uint64_t ino, struct node *tmp, struct node **ret)
         *ret = tmp;
         return vfs__provided_node(v, ino, tmp);
     }
+    vfs__load_error = 0;
     struct node *n = vfs__node(v, ino);
     if (!n)
-        return -ESTALE;
+        return vfs__absent(-ESTALE);
     if (n->flags & NODE_UNSTAT) {
         int rc = vfs__host_status(v, ino, &n);
         if (rc < 0)
@@ -55,9 +56,10 @@ int vfs__view(struct vfs *v, uint64_t ino, struct node *tmp, struct node **ret)
 /* The node of a directory with its entries known. */
 static int listed(struct vfs *v, uint64_t dir, struct node **ret)
 {
+    vfs__load_error = 0;
     struct node *n = vfs__node(v, dir);
     if (!n)
-        return -ESTALE;
+        return vfs__absent(-ESTALE);
     if (!S_ISDIR(n->mode))
         return -ENOTDIR;
     if (n->flags & NODE_HOST) {
@@ -65,9 +67,11 @@ static int listed(struct vfs *v, uint64_t dir, struct node **ret)
         if (rc < 0)
             return rc;
         n = vfs__node(v, dir);
+        if (!n)
+            return vfs__absent(-ESTALE);
     }
     *ret = n;
-    return 0;
+    return vfs__dpage_need(&n->u.dir);
 }
 
 static int find_in(const struct node *dir, struct str name, uint64_t *ret_ino, uint32_t *ret_type)
@@ -76,7 +80,7 @@ static int find_in(const struct node *dir, struct str name, uint64_t *ret_ino, u
         return dir->nlink > 0 ? -ENAMETOOLONG : -ENOENT; /* Linux does not ask a removed directory */
     const struct dslot *s = vfs__dir_find(dir->u.dir, name);
     if (!s)
-        return -ENOENT;
+        return vfs__absent(-ENOENT);
     *ret_ino = s->u.ino;
     *ret_type = (uint32_t)s->type << 12;
     return 0;
@@ -97,7 +101,7 @@ int vfs_dir_parent(struct vfs *v, uint64_t dir, uint64_t *ret_parent)
         return vfs__provided_parent(v, dir, ret_parent);
     const struct node *n = vfs__node(v, dir);
     if (!n || !vfs__node(v, n->parent))
-        return -ENOENT;
+        return vfs__absent(-ENOENT);
     if (!S_ISDIR(n->mode))
         return -ENOTDIR;
     *ret_parent = n->parent;
@@ -365,8 +369,9 @@ static int name_in(struct vfs *v, uint64_t parent, uint64_t ino, struct str *ret
         *ret = str_c(v->name);
         return 0;
     }
-    const struct node *n = vfs__node(v, parent);
-    return n && vfs__dir_name_of(n->u.dir, ino, ret) ? 0 : -ENOENT;
+    struct node *n = vfs__node(v, parent);
+    int rc = n ? vfs__dpage_need(&n->u.dir) : 0;
+    return rc < 0 ? rc : n && vfs__dir_name_of(n->u.dir, ino, ret) ? 0 : vfs__absent(-ENOENT);
 }
 
 int vfs_dir_path(struct vfs *v, uint64_t dir, struct buf *out)
@@ -408,7 +413,7 @@ int vfs_dir_next(struct vfs *v, uint64_t dir, struct str after, struct vfs_diren
         return rc;
     const struct dslot *s = vfs__dir_after(n->u.dir, after, &p);
     if (!s)
-        return 0;
+        return vfs__absent(0);
     *ret = (struct vfs_dirent){vfs__dslot_name(p, s), s->u.ino, (uint32_t)s->type << 12};
     return 1;
 }

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+/*
+ * snapshot/state - the state directory: what outlives a process.
+ *
+ *   STATE/version                   "frontal-sandbox state 1"
+ *   STATE/store/                    blobs (cas/store.h)
+ *   STATE/sessions/ID/trace         the session's log (trace/trace.h); its last END, RESTORE or CREATED is the
+ * session's state STATE/sessions/ID/lock          flock: one process at a time runs commands in a session
+ *   STATE/sessions/ID/snapshots/X   symlink: name of a snapshot within the session -> its id
+ *   STATE/names/NAME                symlink: name of a session -> its id
+ *   STATE/snapshots/ID              what a snapshot is, KEY=VALUE lines
+ *
+ * Model. A session is its log; everything else is named there. What a session is now (or was after any command) is a
+ * struct trace_state: three blobs. Making, renaming, forking and destroying change names only, in one atomic step each,
+ * so a crash at any moment leaves either the old or the new; what was half made is not visible and is cleared by gc.
+ *
+ * Names of sessions and snapshots are 1 to 64 of A-Z a-z 0-9 . _ -, not beginning with '.', '-' or an id's prefix. Ids
+ * (types/id.h) are sbx_… and snap_….
+ *
+ * Invariants:
+ *   1. A name leads to at most one session, and to a whole one.
+ *   2. Only who holds the session's lock appends to its log. Reading needs no lock.
+ *   3. Everything a log or a snapshot names stays in the store until the session or snapshot is destroyed and gc ran.
+ *
+ * Threads: one at a time.
+ */
+
+#include "base/buf.h"
+#include "cas/store.h"
+#include "trace/trace.h"
+
+struct err;
+struct state;
+struct vfs;
+struct vfs_canon;
+
+#define STATE_NAME_MAX 64
+#define STATE_ID_MAX 40
+
+/* The directory: @path, or when NULL $FRONTAL_SANDBOX_STATE, $XDG_STATE_HOME/frontal-sandbox, $HOME/.local/state/…;
+ * made (0700) with @create, else -ENOENT with the remedy in @err. -EINVAL for one that is not ours or of a newer
+ * version. */
+int state_open(const char *path, bool create, struct state **ret, struct err *err) __attribute__((warn_unused_result));
+/* Accepts NULL. */
+void state_close(struct state *s);
+/* The path in use, for messages. */
+const char *state_path(const struct state *s);
+
+/* Opens the store. */
+int state_store(struct state *s, int cas_flags, struct cas **ret, struct err *err) __attribute__((warn_unused_result));
+/* A new descriptor of the store's directory, to hand into a worker: the caller's. */
+int state_store_fd(struct state *s);
+
+/* ---- sessions ---- */
+
+struct state_session {
+    char id[STATE_ID_MAX];
+    char name[STATE_NAME_MAX + 1]; /* "" when it has none */
+    int trace_fd;                  /* of the log; O_RDWR when owned, else O_RDONLY; -1 after it was handed on */
+    int lock_fd;                   /* holds the lock while open; -1: not owned */
+    bool fresh;                    /* just made: the log is empty */
+};
+
+/* A new session with a new id, owned. @name may be empty. -EEXIST, -EINVAL (name). It becomes visible under its name
+ * when state_session_commit() is called, after its CREATED event was written and synced as the caller needs. */
+int state_session_create(struct state *s, struct str name, struct state_session *ret, struct err *err)
+    __attribute__((warn_unused_result));
+/* See state_session_create(). */
+int state_session_commit(struct state *s, struct state_session *ses, struct err *err);
+
+/* An existing session by name or id. @own: takes its lock, waiting up to @wait_ms for it; -EBUSY names the process that
+ * has it. -ENOENT with what there is instead (near names, or how to make one). */
+int state_session_open(struct state *s, struct str who, bool own, int wait_ms, struct state_session *ret,
+                       struct err *err) __attribute__((warn_unused_result));
+/* Closes descriptors, which gives the lock back. */
+void state_session_close(struct state_session *ses);
+
+/* Calls @fn for each session, by name and then by id, until it returns non-zero; returns that, 0 or an error. */
+int state_session_each(struct state *s, int (*fn)(void *arg, const char *id, const char *name), void *arg);
+/* Another name. The session need not be owned. */
+int state_session_rename(struct state *s, struct str who, struct str name, struct err *err);
+/* Ends it: its log, name and snapshots are gone; blobs stay until gc. -EBUSY while a command runs in it. */
+int state_session_destroy(struct state *s, struct str who, struct err *err);
+
+/* ---- snapshots ---- */
+
+struct state_snapshot {
+    char id[STATE_ID_MAX], name[STATE_NAME_MAX + 1], session[STATE_ID_MAX];
+    uint64_t seq;
+    int64_t time;
+    uint64_t bytes, new_bytes; /* of the tree; written for it */
+    struct trace_state state;
+    struct str config; /* of the session, as in CREATED; heap, freed by state_snapshot_done() */
+};
+/* Writes it; its id is made. -EEXIST when the session has one of that name. */
+int state_snapshot_put(struct state *s, struct state_snapshot *snap, struct err *err)
+    __attribute__((warn_unused_result));
+/* By id, or by name within @session (id, or empty: of any session, -EEXIST when several have it). */
+int state_snapshot_get(struct state *s, struct str session, struct str who, struct state_snapshot *ret, struct err *err)
+    __attribute__((warn_unused_result));
+/* Frees. */
+void state_snapshot_done(struct state_snapshot *snap);
+/* Each snapshot (of @session, or all), oldest first. */
+int state_snapshot_each(struct state *s, struct str session, int (*fn)(void *arg, const struct state_snapshot *snap),
+                        void *arg);
+/* Forgets one. */
+int state_snapshot_delete(struct state *s, struct str session, struct str who, struct err *err);
+
+/* ---- places ---- */
+
+/* What "SESSION", "SESSION@SEQ", "snapshot" or "SESSION:snapshot" means: a state, and whose. SEQ is any event of a
+ * command: the state after that command; @0 is the state it began with. */
+struct state_place {
+    char session[STATE_ID_MAX];
+    uint64_t seq; /* of the event that holds the state */
+    struct trace_state state;
+    struct buf config; /* of the session; state_place_done() frees */
+};
+/* See struct state_place. -ENOENT with the remedy. */
+int state_resolve(struct state *s, struct str spec, struct state_place *ret, struct err *err)
+    __attribute__((warn_unused_result));
+/* Frees. */
+void state_place_done(struct state_place *p);
+/* The tree of a state, without host directories behind its mounts (what is only there gives ESTALE). */
+int state_tree(struct cas *c, const struct trace_state *st, struct vfs **ret, struct vfs_canon **ret_canon,
+               struct err *err) __attribute__((warn_unused_result));
+
+/* A new session whose log begins with a CREATED from @from: with @name, not owned after. Costs the same whatever the
+ * size of the tree and the length of the log. */
+int state_fork(struct state *s, const struct state_place *from, struct str name, char ret_id[STATE_ID_MAX],
+               struct err *err) __attribute__((warn_unused_result));

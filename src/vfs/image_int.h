@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+/* image_int - what the files that store and load trees share. */
+
+#include "base/cursor.h"
+#include "vfs/image.h"
+#include "vfs/vfs_int.h"
+
+#define IMAGE_LEVELS 14u /* of any table: 5 bits each */
+
+/* Appends a varint (LEB128). */
+void image__put_num(struct buf *out, uint64_t v);
+/* Appends a name. */
+void image__put_id(struct buf *out, const struct cas_id *id);
+/* The other way. */
+uint64_t image__get_num(struct cursor *c);
+/* See image__get_num(). */
+struct cas_id image__get_id(struct cursor *c);
+
+/* Whether @name may stand in a directory (invariant 6 of the tree). */
+bool image__name_ok(struct str name);
+
+/* An object of a table of kind RADIX_HASHES. */
+struct image_hash {
+    uint32_t refs;
+    struct cas_id id;
+};
+/* With one reference; NULL: no memory. */
+struct image_hash *image__hash_new(const struct cas_id *id);
+/* Drops one reference; accepts NULL. */
+void image__hash_unref(void *obj);
+
+struct vfs_canon {
+    struct vfs *at;       /* the tree as it was when it was hashed last; NULL: never */
+    struct radix *dirs;   /* directory -> struct image_hash of all below it */
+    struct radix *linked; /* files with more than one name -> struct image_hash (zeros) */
+    struct cas_id root;   /* of @at */
+};
+
+/* Gives a page of content its name, without putting it. */
+void image__name_page(struct page *p);

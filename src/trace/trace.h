@@ -6,18 +6,31 @@
  * hash-chained file of events. It is the journal recovery reads, the audit, and the input of replay.
  *
  * Model. Events are numbered from 0; number 0 is CREATED. Bulk (output, stdin, scripts) is in the store and named here;
- * short texts lie in the event. An event is a header (length, type, schema version, time), a body of fields, and a
- * chain value: SHA-256 over the chain value before it and the event's own bytes. So a flipped bit, a cut in the middle,
- * an exchange or a removal is found, and trace_verify() says at which event. docs/internals/trace.md has the format.
+ * short texts lie in the event. An event is a header (length, type, schema version, seq, time), a body of fields, a
+ * chain value, and its length again, so that the log can be read from its end too. The chain value is SHA-256 over a
+ * value of the file's own, the chain value before it and the event's own bytes. So a flipped bit, a cut in the middle,
+ * an exchange or a removal is found, and trace_verify() says at which event. trace/schema.h has the fields as tables,
+ * docs/internals/trace.md the format.
+ *
+ * What is checked when:
+ *   - trace_open() for append reads the head of the file and its last kilobytes, so it costs the same for a log of any
+ *     length: it finds the last whole event from the end, verifies it and up to TRACE_OPEN_CHECKS events before it,
+ *     each from the chain value that the event before it has stored. Older events it does not look at.
+ *   - trace_next() and trace_prev() verify each event they yield. From trace_begin() on that is the whole chain; from
+ *     trace_tail() backwards it is the whole chain as well, as each chain value that is stored is bound by the next.
+ *   - trace_verify() verifies everything, and so does whoever reads all of it with trace_next().
+ *   - That whole events at the very end are gone cannot be seen from the file. Who has kept the count and the head's
+ *     chain value (trace_head()) can tell: together they stand for all of the log.
  *
  * Invariants:
- *   1. What trace_append() has returned for survives the death of the process; after trace_sync() loss of power.
- *   2. Opening for append cuts a torn last event (one whose bytes end early or whose chain value is wrong with nothing
- *      valid after it) and reports how many bytes; damage before that is -EBADMSG and nothing is cut.
+ *   1. What trace_flush() has returned for survives the death of the process; after trace_sync() loss of power.
+ *   2. Opening for append cuts a torn tail (bytes behind the last whole event in which no event is whole) and reports
+ *      how many bytes; damage that is found before that is -EBADMSG and nothing is cut.
  *   3. Decoding accepts exactly what encoding gives; every length is checked; memory is bounded by LIMIT_TRACE_EVENT.
  *   4. The values of secrets never reach the file: they are masked when the event is appended.
  *
- * Threads: one at a time.
+ * Threads: one at a time. Other processes may read while one appends: an event that trace_next() finds cut short may
+ * then be one that is being written.
  */
 
 #include "base/arena.h"
@@ -184,9 +197,14 @@ struct trace_event {
     } u;
 };
 
-/* Appends the encoded body of @e (no header, no chain) to @out. */
+/* The name of a type: "created", "exec", …; "" for no type. */
+const char *trace_type_name(unsigned type);
+
+/* Appends the encoded body of @e (no header, no chain) to @out, in the newest version. Its sticky error tells of
+ * failure; -EINVAL: a number that its field cannot have. */
 void trace_encode(struct buf *out, const struct trace_event *e);
-/* The other way: strings are borrowed from @body. 0 or -EBADMSG. */
+/* The other way: strings are borrowed from @body; seq and time are zero. 0 or -EBADMSG (a type or version that is not
+ * known too). */
 int trace_decode(enum trace_type type, unsigned version, struct str body, struct trace_event *ret)
     __attribute__((warn_unused_result));
 
@@ -198,45 +216,73 @@ int trace_blobs(const struct trace_event *e, int (*fn)(void *arg, const struct c
 
 struct trace;
 
+#define TRACE_OPEN_CHECKS 16 /* events before the last that opening for append verifies */
+
 enum trace_open_flags {
     TRACE_APPEND = 1 << 0, /* else only for reading */
     TRACE_NEW = 1 << 1,    /* @fd is empty */
 };
 
-/* Opens the log in the file @fd (taken in every case; opened read-write for TRACE_APPEND). Appending looks at the whole
- * file once; reading looks at nothing yet. -EBADMSG with the place in @err. *ret_cut (may be NULL): bytes of a torn
- * tail that were cut. */
+/* Opens the log in the regular file @fd (taken in every case; opened read-write for TRACE_APPEND). What appending looks
+ * at is said above; reading looks at nothing yet. -EBADMSG with the place in @err; -EEXIST for TRACE_NEW when the file
+ * is not empty. *ret_cut (may be NULL): bytes of a torn tail that were cut. */
 int trace_open(int fd, int flags, struct trace **ret, uint64_t *ret_cut, struct err *err)
     __attribute__((warn_unused_result));
-/* Writes what is buffered and closes. Accepts NULL. */
+/* Writes what is buffered (errors are lost: call trace_flush() before) and closes. Accepts NULL. */
 void trace_close(struct trace *t);
 
-/* Appends an event; its seq is set (and its time, when 0). It is buffered: trace_flush() is the acknowledgement.
- * -ENOMEM -ENOSPC -EFBIG. After an error of the disk the file ends with the last whole event, and a later append may
- * work. */
+/* Appends an event; its seq is set (and its time, when 0). It is buffered: trace_flush() is the acknowledgement. When
+ * much is buffered it is flushed first. -ENOMEM -EFBIG -EINVAL (see trace_encode()) -EROFS, or what trace_flush() says:
+ * the event is not appended then. */
 int trace_append(struct trace *t, struct trace_event *e) __attribute__((warn_unused_result));
-/* Values that are masked in everything appended from now on (each at least 4 bytes; borrowed until close). */
-int trace_mask(struct trace *t, const struct str *secrets, uint32_t n);
-/* Hands it to the kernel with one write(2). */
+/* Values that are masked in every string of everything appended from now on, beside those of calls before (each at
+ * least 4 bytes, else -EINVAL; borrowed until close; -ENOMEM). Each of their bytes becomes '*', so lengths and offsets
+ * stay true. What lies in the store, and a value that is cut in two or written in another form, is the caller's to
+ * mask. */
+int trace_mask(struct trace *t, const struct str *secrets, uint32_t n) __attribute__((warn_unused_result));
+/* Hands it to the kernel with one write(2). After an error (-ENOSPC, -EIO, …) the file ends with the last event of the
+ * flush before, and what is buffered stays so: a later flush may work. */
 int trace_flush(struct trace *t) __attribute__((warn_unused_result));
-/* trace_flush(), and waits for the disk. */
+/* trace_flush(), and waits for the disk. After it failed once, Linux may have dropped what it covered, and says no more
+ * of it. */
 int trace_sync(struct trace *t) __attribute__((warn_unused_result));
+/* Forgets what was appended and not flushed: an exec that is refused as its begin could not be written leaves none. */
+void trace_drop(struct trace *t);
 
-/* Number of events, and the chain value after the last. */
+/* Number of events, what is buffered included, and the chain value after the last; of a log opened for append. */
 uint64_t trace_count(const struct trace *t);
 /* See trace_count(). */
 void trace_head(const struct trace *t, struct cas_id *ret);
 
-/* A place in the log. */
+/* A place in the log: between two events. */
 struct trace_pos {
-    uint64_t seq, offset;
-    struct cas_id chain;
-    struct buf scratch;
+    uint64_t seq, offset; /* of the event behind it */
+    struct cas_id chain;  /* chain value of the event before it */
+    struct buf scratch;   /* bytes of the file, from @window on */
+    uint64_t window;
 };
 /* The begin. trace_pos_done() frees. */
 void trace_begin(struct trace_pos *pos);
 /* See trace_begin(). */
 void trace_pos_done(struct trace_pos *pos);
-/* The next event: 1, 0 at the end (one may come later), -EBADMSG with the place in @err (flipped bit, cut, order). The
- * chain is verified as it goes. Strings are borrowed until the next call. */
+/* The end, behind the last whole event of what was flushed; @pos has been through trace_begin(). Costs what the length
+ * of a torn tail costs, not that of the log. After it, seq is the number of events and chain the head. */
+int trace_tail(struct trace *t, struct trace_pos *pos, struct err *err) __attribute__((warn_unused_result));
+/* The next event of what was flushed: 1, 0 at the end (one may come later), -EBADMSG with the place in @err (flipped
+ * bit, cut, order), and @pos stays. The chain is verified as it goes. Strings are borrowed until the next call. */
 int trace_next(struct trace *t, struct trace_pos *pos, struct trace_event *ret, struct err *err);
+/* As trace_next(), backwards: the event before @pos, and 0 at the begin. */
+int trace_prev(struct trace *t, struct trace_pos *pos, struct trace_event *ret, struct err *err);
+/* The last event of which the type's bit (1 << TRACE_EXEC, …) is in @types, at or before the place that trace_tail() or
+ * a call of this one has left in @pos: 1, 0, or an error as trace_prev(). */
+int trace_last(struct trace *t, struct trace_pos *pos, uint32_t types, struct trace_event *ret, struct err *err);
+
+struct trace_report {
+    uint64_t events, bytes; /* that are whole, from the begin on */
+    struct cas_id head;     /* chain value after them */
+    uint64_t bad_offset;    /* of the first event that is not whole; its seq is @events */
+    char what[256];         /* a sentence that says where and what; "" when nothing is wrong */
+};
+/* Reads and verifies everything from the begin on. 0; -EBADMSG and *ret says where and what; or another error when
+ * looking itself failed. */
+int trace_verify(struct trace *t, struct trace_report *ret) __attribute__((warn_unused_result));

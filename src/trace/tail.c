@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Where the last whole event ends, found from the end of the file, so that a long log costs no more than a short one.
+ *
+ * An event counts as whole when its chain value follows from the one that is stored before it. No guest can print bytes
+ * for which that holds (head.c), so what is found inside a torn event is never taken for one.
+ */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <sys/stat.h>
+
+#include "base/num.h"
+#include "trace/trace_int.h"
+
+#define CLEAN (16u << 10) /* bytes read at once when the file ends with a whole event */
+#define SPAN LIMIT_TRACE_EVENT
+
+/* Whether a whole event ends at @end; then @pos is behind it. */
+static int whole_before(struct trace *t, struct trace_pos *pos, uint64_t end, uint64_t span)
+{
+    struct trace_frame f;
+    const char *why;
+    int r = trace_frame_before(t, pos, end, span, &f);
+    if (r <= 0)
+        return r;
+    struct trace_link at = {&t->genesis, &f.before, trace_u64(f.s.p + 8)};
+    if (f.first != (at.seq == 0) || trace_event_check(f.s, &at, &why))
+        return 0;
+    memcpy(pos->chain.b, f.s.p + f.s.n - TRACE_TAIL, sizeof(pos->chain.b));
+    pos->seq = at.seq + 1;
+    pos->offset = end;
+    return 1;
+}
+
+/* The bytes of an event that begins at @off and has the length it says, or none. */
+static int whole_frame(struct trace *t, struct trace_pos *pos, uint64_t off, struct str *ret)
+{
+    struct str s;
+    *ret = str_of(NULL, 0);
+    int r = trace_view(t, pos, off, TRACE_HEAD, off, &s);
+    uint32_t n = r == 0 && s.n >= TRACE_HEAD ? trace_event_length(s.p) : 0;
+    if (r || n == 0)
+        return r;
+    r = trace_view(t, pos, off, n, off, &s);
+    if (r == 0 && s.n >= n)
+        *ret = str_of(s.p, n);
+    return r;
+}
+
+/*
+ * Whether the event behind @pos is damaged in its chain value alone: then the one behind that follows from what the
+ * chain value should be, and the bytes are no torn tail.
+ */
+static int goes_on(struct trace *t, struct trace_pos *pos)
+{
+    struct str s;
+    struct cas_id chain;
+    const char *why;
+    int r = whole_frame(t, pos, pos->offset, &s);
+    if (r || s.n == 0)
+        return r;
+    struct trace_link at = {&t->genesis, &pos->chain, pos->seq};
+    trace_event_chain(s, &at, &chain);
+    r = whole_frame(t, pos, pos->offset + s.n, &s);
+    if (r || s.n == 0)
+        return r;
+    at = (struct trace_link){&t->genesis, &chain, pos->seq + 1};
+    return trace_event_check(s, &at, &why) == 0;
+}
+
+int trace_tail_find(struct trace *t, uint64_t size, struct trace_pos *pos, struct err *err)
+{
+    pos->seq = 0;
+    pos->offset = TRACE_FILE_HEAD;
+    pos->chain = t->genesis;
+    int r = whole_before(t, pos, size, CLEAN);
+    for (uint64_t end = size; r == 0 && end > TRACE_FILE_HEAD; end--)
+        r = whole_before(t, pos, end, SPAN);
+    if (r >= 0 && pos->offset < size)
+        r = goes_on(t, pos);
+    else
+        r = NUM_MIN(r, 0);
+    if (r > 0)
+        return err_set(err, -EBADMSG, "event %" PRIu64 " at byte %" PRIu64 ": its chain value is wrong", pos->seq,
+                       pos->offset);
+    return r < 0 ? err_set(err, r, "cannot read the end of the log") : 0;
+}
+
+int trace_tail(struct trace *t, struct trace_pos *pos, struct err *err)
+{
+    struct stat st;
+    int r = trace_know(t, err);
+    if (r <= 0)
+        return r;
+    if (t->flags & TRACE_APPEND) {
+        pos->seq = t->flushed;
+        pos->offset = t->end ? t->end : TRACE_FILE_HEAD;
+        pos->chain = t->flushed_head;
+        return 0;
+    }
+    if (fstat(t->fd, &st) < 0)
+        return err_set(err, -errno, "cannot look at the log");
+    return trace_tail_find(t, (uint64_t)st.st_size, pos, err);
+}

@@ -124,6 +124,53 @@ TEST(reading)
     vfs_free(v);
 }
 
+/* Entering a directory and asking for its status give the same, whichever comes first; who may not read it is refused.
+ */
+TEST(entering_a_directory)
+{
+    static const struct vfs_cred other = {.uid = 5, .gid = 5};
+    setup();
+    for (int stat_first = 0; stat_first < 2; stat_first++) {
+        struct vfs *v = mounted(VFS_MOUNT_COW);
+        uint64_t dir = tree_ino(v, "/mnt/host/dir");
+        if (stat_first)
+            CHECK_INT(tree_stat(v, "/mnt/host/dir").mode, S_IFDIR | 0755);
+        CHECK_INT(vfs_dir_enter(v, &tree_root, dir), 0);
+        CHECK_INT(tree_stat(v, "/mnt/host/dir").mode, S_IFDIR | 0755);
+        CHECK_INT(vfs_dir_enter(v, &other, tree_ino(v, "/mnt/host/dir/deep")), -EACCES);
+        CHECK_INT(vfs_dir_enter(v, &tree_user, tree_ino(v, "/mnt/host/dir/deep")), 0);
+        tree_check(v);
+        vfs_free(v);
+    }
+}
+
+/* A walk down and back up, status of every kind on the way, through more directories than are kept open. */
+TEST(down_and_up_again)
+{
+    enum { DEPTH = 12 };
+    setup();
+    char path[] = "m/dir/deep/d/d/d/d/d/d/d/d/d/d/d/d", name[300];
+    for (int i = 0; i < DEPTH; i++) {
+        path[sizeof("m/dir/deep/d") - 1 + 2 * (size_t)i] = 0;
+        CHECK_INT(mkdir(host_path(path), 0755), 0);
+        snprintf(name, sizeof(name), "%s/f", path);
+        put(name, path + strlen(path) - 2 * (size_t)i);
+        path[strlen(path)] = '/';
+    }
+    path[sizeof(path) - 1] = 0;
+    struct vfs *v = mounted(VFS_MOUNT_COW);
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < 2 * DEPTH; i++) {
+            int level = i < DEPTH ? i + 1 : 2 * DEPTH - i;
+            snprintf(name, sizeof(name), "/mnt/host/dir/deep%.*s/f", 2 * level, path + strlen("m/dir/deep"));
+            CHECK_INT(tree_stat(v, name).size, 2 * (level - 1));
+            CHECK_INT(strlen(tree_read(v, name)), 2 * (level - 1));
+        }
+    }
+    tree_check(v);
+    vfs_free(v);
+}
+
 TEST(owners)
 {
     setup();

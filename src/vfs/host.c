@@ -160,6 +160,10 @@ static void apply_status(struct node *n, const struct host *host, const struct s
     if (S_ISREG(n->mode)) {
         n->size = st->stx_size;
         n->u.origin->blocks = st->stx_blocks;
+        n->u.origin->size_or_links = st->stx_nlink;
+    } else if (S_ISDIR(n->mode)) {
+        n->x.origin->blocks = st->stx_blocks;
+        n->x.origin->size_or_links = st->stx_size;
     }
     n->flags &= (uint16_t)~NODE_UNSTAT;
 }

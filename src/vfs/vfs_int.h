@@ -170,8 +170,9 @@ struct links {
 struct origin {
     uint32_t refs;
     uint32_t len;
-    uint64_t blocks;       /* of 512 bytes, once the status was read */
-    struct origin *parent; /* counted; NULL for the mount's root */
+    uint64_t blocks;        /* of 512 bytes; this and the next once the status was read */
+    uint64_t size_or_links; /* of a directory its size, of a file its names on the host */
+    struct origin *parent;  /* counted; NULL for the mount's root */
     char name[];            /* NUL-terminated */
 };
 

@@ -124,6 +124,31 @@ TEST(reading)
     vfs_free(v);
 }
 
+/* What stat says of links, size and blocks is the host's until the tree has a copy of its own. */
+TEST(links_and_blocks_are_the_hosts)
+{
+    setup();
+    struct vfs *v = mounted(VFS_MOUNT_COW);
+    struct stat st;
+    CHECK_INT(link(host_path("m/a.txt"), host_path("m/dir/a")), 0);
+    CHECK_INT(tree_stat(v, "/mnt/host/a.txt").nlink, 2);
+    CHECK_INT(tree_stat(v, "/mnt/host/dir/b.txt").nlink, 1);
+    CHECK_INT(vfs_link(v, &tree_ctx, 0, STR("/mnt/host/a.txt"), 0, STR("/mnt/host/more"), 0), 0);
+    CHECK_INT(tree_stat(v, "/mnt/host/a.txt").nlink, 3);
+    CHECK_INT(vfs_unlink(v, &tree_ctx, 0, STR("/mnt/host/a.txt")), 0);
+    CHECK_INT(tree_stat(v, "/mnt/host/more").nlink, 2);
+    tree_write(v, "/mnt/host/more", "copied");
+    CHECK_INT(tree_stat(v, "/mnt/host/more").nlink, 1);
+    CHECK_INT(stat(host_path("m/dir"), &st), 0);
+    for (int pass = 0; pass < 2; pass++) { /* before and after its entries are known */
+        CHECK_INT(tree_stat(v, "/mnt/host/dir").blocks, st.st_blocks);
+        CHECK_INT(tree_stat(v, "/mnt/host/dir").size, st.st_size);
+        CHECK(tree_ino(v, "/mnt/host/dir/b.txt") != 0);
+    }
+    tree_check(v);
+    vfs_free(v);
+}
+
 /* Entering a directory and asking for its status give the same, whichever comes first; who may not read it is refused.
  */
 TEST(entering_a_directory)

@@ -190,14 +190,13 @@ struct path_entry;
 /* What the shells of one proc_set share. */
 struct shell_world {
     struct proc_set *ps;
+    uint32_t n_shells;
     struct arena arena; /* symbols */
     struct map syms;
     struct sym **sym_v; /* by id */
     uint32_t n_syms, cap_syms;
     uint64_t stamp;              /* source of lookup stamps: each value is given out once */
     struct regex_cache *regexes; /* exec_cond.c: patterns of =~ used last */
-    struct map paths; /* exec_program.c: what a name was found to be in PATH, while the tree stays as it is */
-    uint64_t paths_generation;
 };
 
 struct shell {

@@ -101,7 +101,7 @@ static int load_slow(struct shell *sh, struct sym *s, int64_t *ret)
     }
     if (arith__decimal(text, ret)) {
         /* The number is kept beside the text, so that the next reading need not parse it. */
-        struct var *v = var_find_raw(sh, s);
+        struct var *v = sh->vars->v[s->id]; /* not by look-up, which would take the next RANDOM */
         if (v && v->p == text.p && !(v->flags & (VAR_DYN | VAR_NAMEREF | VAR_ARRAY | VAR_ASSOC))) {
             v->num = *ret;
             v->flags |= VAR_NUM;

@@ -82,8 +82,8 @@ static bool import_function(struct shell *sh, struct str name, struct str val)
     struct parser *ps = parser_new(sh, str_c(text), NULL, 1);
     struct parse_error err;
     struct ast *a = NULL, *more = NULL;
-    bool ok = ps && parser_next(ps, &a, &err) == 1 && a->root && a->root->kind == NODE_FUNC &&
-              str_eq(a->root->func.name, fn) && parser_next(ps, &more, &err) == 0;
+    bool ok = ps && !memchr(fn.p, '/', fn.n) && parser_next(ps, &a, &err) == 1 && a->root &&
+              a->root->kind == NODE_FUNC && str_eq(a->root->func.name, fn) && parser_next(ps, &more, &err) == 0;
     if (ok) {
         (void)exec_unit(sh, a);
         struct func *f = func_find(sh, fn);

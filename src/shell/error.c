@@ -30,7 +30,7 @@ static void put_prefix(const struct shell *sh, struct buf *out, const char *what
     buf_addf(out, "%s: ", name);
     if (what)
         buf_addf(out, "%s: ", what);
-    if (!sh->interactive && !sh->plain_errors)
+    if (!sh->interactive && !sh->plain_errors && sh->line > 0)
         buf_addf(out, "line %d: ", sh->line);
 }
 
@@ -98,6 +98,13 @@ int sh_abort(struct shell *sh, int status)
     if (sh->flow == FLOW_NONE)
         sh->flow = FLOW_ABORT;
     return -EINVAL;
+}
+
+int sh_misused(struct shell *sh, int status)
+{
+    if (sh_opt(sh, OPT_POSIX) && !sh->by_command && sh->flow == FLOW_NONE)
+        (void)sh_fatal(sh, status);
+    return status;
 }
 
 int sh_fatal(struct shell *sh, int status)

@@ -255,7 +255,7 @@ struct program {
 static struct outcome in_child(struct shell *sh, const struct program *g)
 {
     if (g->node && g->node->redirs) {
-        int status = redir_apply(sh, g->node->redirs, NULL);
+        int status = exec__redirs(sh, g->node, NULL);
         if (status)
             return exited(status);
     }

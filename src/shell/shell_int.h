@@ -272,6 +272,9 @@ struct shell {
     uint32_t ifs_gen;    /* changes whenever IFS may have changed */
     int root_pid;        /* $$ */
     bool keep_redirs;    /* `exec` without a command: its redirections stay */
+    bool by_command;     /* `command` runs the builtin: its errors do not end a shell in posix mode */
+    bool line_only;      /* FLOW_ABORT gives up the line and no more, also in posix mode */
+    bool soft_eval;      /* the text that runs is of an eval that `command` ran, likewise */
     bool exec_done;      /* `exec cmd` or a last command ran in this very process: exec_outcome is how it ended */
     struct outcome exec_outcome;
     struct var **dyn;         /* values of dynamic variables, made when read (var_special.c) */
@@ -330,6 +333,9 @@ int sh_abort(struct shell *sh, int status);
 /* An expansion error that ends a shell that is not interactive (${x?…}, set -u): flow EXIT, or ABORT in an interactive
  * one. Returns -EINVAL. */
 int sh_fatal(struct shell *sh, int status);
+/* An error of a special builtin: in posix mode it ends a shell that is not interactive, unless `command` runs it.
+ * Returns @status. */
+int sh_misused(struct shell *sh, int status);
 
 /* ---- execution (exec.c) ---- */
 
@@ -489,6 +495,7 @@ enum builtin_flags {
     BUILTIN_SPECIAL = 1 << 0, /* POSIX special builtin */
     BUILTIN_ASSIGN = 1 << 1,  /* arguments of the form NAME=(…) are assignments: declare, local, export … */
     BUILTIN_POSIX = 1 << 2,   /* found before PATH in posix mode */
+    BUILTIN_TEXT = 1 << 3,    /* gives the status of commands it runs */
 };
 
 struct builtin_args {

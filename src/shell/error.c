@@ -100,6 +100,13 @@ int sh_abort(struct shell *sh, int status)
     return -EINVAL;
 }
 
+bool sh_restricted(struct shell *sh, const char *who, const char *what)
+{
+    if (sh->restricted)
+        sh_error(sh, "%s: %s%srestricted", who, what ? what : "", what ? ": " : "");
+    return sh->restricted;
+}
+
 int sh_misused(struct shell *sh, int status)
 {
     if (sh_opt(sh, OPT_POSIX) && !sh->by_command && sh->flow == FLOW_NONE)

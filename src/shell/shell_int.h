@@ -242,6 +242,7 @@ struct shell {
     uint32_t opts;   /* enum shell_opt */
     uint64_t shopts; /* bit SHOPT_* */
     bool interactive, login, posix_started, reading_stdin, dash_c;
+    bool restricted;     /* set -r: see sh_restricted() */
     bool utf8;           /* LC_ALL / LC_CTYPE / LANG say UTF-8 */
     bool is_subshell;    /* forked: `exit` leaves only it */
     bool stdin_given;    /* a subshell whose standard input is a pipe or redirected: its & commands keep it */
@@ -336,6 +337,9 @@ int sh_fatal(struct shell *sh, int status);
 /* An error of a special builtin: in posix mode it ends a shell that is not interactive, unless `command` runs it.
  * Returns @status. */
 int sh_misused(struct shell *sh, int status);
+/* In a restricted shell (bash(1) RESTRICTED SHELL): true after the message that builtin @who, or @what of it (may be
+ * NULL), is. */
+bool sh_restricted(struct shell *sh, const char *who, const char *what);
 
 /* ---- execution (exec.c) ---- */
 
@@ -370,6 +374,9 @@ int exec_argv_node(struct shell *sh, struct builtin_args *a, int from, enum exec
 int exec_find_path(struct shell *sh, struct str name, const char *path, bool hash, struct buf *out);
 /* The command hash: what PATH led to before. A clone shares it until it changes. */
 void exec_hash_set(struct shell *sh, struct str name, struct str path);
+/* Whether the hash may lead to @path: in a restricted shell that must be a name that PATH finds; a message that begins
+ * with @who says so. */
+bool exec_hash_allowed(struct shell *sh, const char *who, struct str path);
 /* See exec_hash_set(): true when @name was there. */
 bool exec_hash_drop(struct shell *sh, struct str name);
 /* See exec_hash_set(): forgets everything (PATH changed, hash -r). */

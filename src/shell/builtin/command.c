@@ -203,6 +203,8 @@ static int builtin_command(struct shell *sh, struct builtin_args *a)
     int c;
     while ((c = builtin_getopt(sh, a, "pvV", &o)) != -1) {
         if (c == 'p') {
+            if (sh_restricted(sh, "command", "-p"))
+                return 1;
             standard = true;
         } else if (c == 'v' || c == 'V') {
             asked = true;

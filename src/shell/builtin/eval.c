@@ -80,7 +80,10 @@ static int builtin_source(struct shell *sh, struct builtin_args *a)
         sh_error(sh, "%s: filename argument required", who);
         return sh_misused(sh, builtin_usage(sh, builtin_find_any(a->argv[0])));
     }
-    struct str name = a->argv[o.i], file = find_file(sh, name);
+    struct str name = a->argv[o.i];
+    if (memchr(name.p, '/', name.n) && sh_restricted(sh, who, name.p))
+        return 1;
+    struct str file = find_file(sh, name);
     if (!file.p) {
         sh_error(sh, "%s: %s: file not found", who, name.p);
         return sh_misused(sh, 1);

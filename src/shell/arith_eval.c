@@ -142,7 +142,7 @@ static int eval_index(struct shell *sh, const struct arith_sub *sub, int64_t *re
         r = arith_eval(sh, sub->code, ret);
     } else {
         struct str text;
-        r = expand__subscript_text(sh, sub->text, false, &text);
+        r = expand__arith_subscript(sh, sub->text, false, &text);
         if (r == 0)
             r = arith_eval_text(sh, text, ret);
     }
@@ -161,8 +161,12 @@ static int push_ref(struct machine *m, struct arith_sub *sub)
         r->bad = true;
         return 0;
     }
-    if (r->assoc)
-        return sub->code ? (r->key = sub->text, 0) : expand__subscript_text(sh, sub->text, true, &r->key);
+    if (r->assoc) {
+        r->key = sub->text;
+        int e = sub->code ? 0 : expand__arith_subscript(sh, sub->text, true, &r->key);
+        r->bad = !r->key.n;
+        return e;
+    }
     if (str_eqc(sub->text, "@") || str_eqc(sub->text, "*")) {
         r->bad = true;
         return 0;

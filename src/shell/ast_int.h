@@ -55,6 +55,9 @@ struct part {
     };
 };
 
+/* What a backslash keeps from being read once more in NAME[…] of an arithmetic expression. */
+#define SUBSCRIPT_SPECIAL "[]$`\\~'\""
+
 enum word_flags {
     WORD_LITERAL =
         1 << 0, /* one PART_LIT with nothing to expand at all (no ~ { * ? [ extglob): text can be used as it is */

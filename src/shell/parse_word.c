@@ -459,6 +459,52 @@ static void quoted_backslash(struct parser *ps, enum word_ctx ctx, struct builde
         add_char(ps, b, c);
 }
 
+/* A character of NAME[…] in an arithmetic expression, where quotes are what they are in a word, so that a key can be
+ * any text: what they keep gets backslashes, which the evaluation takes away. False: as outside of it. */
+static bool subscript_char(struct parser *ps, struct builder *b, int c)
+{
+    int d = lex_at(ps, 1);
+    if ((c == '[' || c == ']') && !b->quote) {
+        b->sub += c == '[' ? 1 : -1;
+        add_char(ps, b, c);
+        return true;
+    }
+    if (c == '\\' && d >= 0 && d != '\n' && (!b->quote || strchr("$`\"\\", d))) {
+        add_char(ps, b, c);
+        add_char(ps, b, d);
+        return true;
+    }
+    if (b->quote && strchr("[]'\\", c)) {
+        add(ps, b, PART_LIT, "\\", 1);
+        add_char(ps, b, c);
+        return true;
+    }
+    const char *p = ps->in.p + ps->pos + 1, *q = c == '\'' ? memchr(p, c, ps->in.n - ps->pos - 1) : NULL;
+    if (!q || memchr(p, '\n', (size_t)(q - p)))
+        return false;
+    size_t n = (size_t)(q - p);
+    if (strcspn(p, SUBSCRIPT_SPECIAL) >=
+        n) { /* the quotes are part of an index, which is wrong then, but not of a key */
+        add(ps, b, PART_LIT, p - 1, n + 2);
+        p = q;
+    }
+    for (; p < q; p++) {
+        if (strchr(SUBSCRIPT_SPECIAL, *p))
+            add(ps, b, PART_LIT, "\\", 1);
+        add(ps, b, PART_LIT, p, 1);
+    }
+    ps->pos = (size_t)(q + 1 - ps->in.p);
+    return true;
+}
+
+static bool in_subscript(const struct parser *ps, const struct builder *b, enum word_ctx ctx, int c)
+{
+    char last = last_lit(ps, b);
+    bool name =
+        (last >= 'a' && last <= 'z') || (last >= 'A' && last <= 'Z') || last == '_' || (last >= '0' && last <= '9');
+    return b->sub || (c == '[' && name && !b->quote && (ctx == CTX_ARITH || ctx == CTX_ARITH_FOR || ctx == CTX_OFFSET));
+}
+
 /* Whether @c, which is not a quoting character, ends @ctx; counts what nests. */
 static bool quoted_ends(enum word_ctx ctx, struct builder *b, int c)
 {
@@ -524,6 +570,8 @@ static void quoted_parts(struct parser *ps, enum word_ctx ctx, bool quoted, stru
                 parse_fail_eof(ps, b->quote_line, '\'');
             return;
         }
+        if (in_subscript(ps, b, ctx, c) && subscript_char(ps, b, c))
+            continue;
         if (c == '\\') {
             quoted_backslash(ps, ctx, b);
         } else if (c == '\'') {

@@ -38,12 +38,12 @@ static void shrink(struct proc *p)
 
 int fds__lowest(const struct proc *p, int min)
 {
-    if (min < 0 || min >= LIMIT_FDS)
+    if (min < 0 || (uint32_t)min >= p->fds_soft)
         return -EINVAL;
     uint32_t i = (uint32_t)min;
     while (i < p->fds.n && p->fds.v[i].file)
         i++;
-    return i < LIMIT_FDS ? (int)i : -EMFILE;
+    return i < p->fds_soft ? (int)i : -EMFILE;
 }
 
 void fds__copy(struct proc *child, const struct proc *parent)
@@ -97,7 +97,7 @@ struct proc_file *proc_get(const struct proc *p, int fd)
 int proc_dup2(struct proc *p, int old_fd, int new_fd, bool cloexec)
 {
     struct proc_file *f = proc_get(p, old_fd);
-    if (!f || new_fd < 0 || new_fd >= LIMIT_FDS)
+    if (!f || new_fd < 0 || (uint32_t)new_fd >= p->fds_soft)
         return -EBADF;
     if (old_fd == new_fd)
         return new_fd;

@@ -174,6 +174,8 @@ static void inherit(struct proc *p, const struct proc *parent)
     for (uint32_t i = 0; i < parent->cred.n_groups; i++)
         p->cred.groups[i] = parent->cred.groups[i];
     p->umask = parent->umask;
+    p->fds_soft = parent->fds_soft;
+    p->fds_hard = parent->fds_hard;
     p->cwd = parent->cwd;
     p->priv->cwd = parent->priv->cwd;
     p->priv->cwd->refs++;
@@ -325,6 +327,7 @@ int proc_start(struct proc_set *ps, const struct vfs_cred *cred, struct str cwd,
         p->start_ns = clock_mono();
         p->cred = *cred;
         p->umask = umask & 0777;
+        p->fds_soft = p->fds_hard = LIMIT_FDS;
         p->priv->cwd = mem_alloc(sizeof(struct cwd));
         *p->priv->cwd = (struct cwd){.refs = 1, .h = h};
         p->cwd = h;

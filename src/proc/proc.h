@@ -110,6 +110,7 @@ struct proc {
     uint32_t umask;
     struct vfs_handle *cwd; /* held directory */
     struct proc_fds fds;
+    uint32_t fds_soft, fds_hard; /* RLIMIT_NOFILE: highest descriptor + 1 that it may get, and may let itself get */
     /* Signal sets: bit n-1 is signal n. */
     uint64_t sig_pending, sig_ignored, sig_caught, sig_blocked;
     struct outcome outcome;          /* valid when ZOMBIE */

@@ -225,6 +225,7 @@ int session_exec(struct session *s, const struct wire_exec *e, struct err *err)
     fill_start(s, e, run);
     r = start_main(s, e, run);
     if (r) {
+        session__run_close(run);
         session__run_free(s);
         return err_set(err, r, "cannot start in '%s': %s", s->cwd, errtab_text(r));
     }
@@ -260,6 +261,10 @@ int session_step(struct session *s, int64_t *ret_wake)
         r->shell_exited = true;
         proc_forget(s->ps, r->main);
         r->main = NULL;
+        /* Only the answer is still asked for, and the session may be idle for a long time. */
+        session__run_close(r);
+        arena_done(&r->arena);
+        buf_done(&r->line);
         return 1;
     }
     if (line_ended(r)) {

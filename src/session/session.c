@@ -141,6 +141,12 @@ struct vfs *session_tree(struct session *s)
     return s->tree;
 }
 
+void session__run_close(struct session_run *r)
+{
+    proc_feed_close(r->feed);
+    r->feed = NULL;
+}
+
 /* The last record of how an exec ended is freed with what it used. */
 void session__run_free(struct session *s)
 {
@@ -160,6 +166,8 @@ void session_free(struct session *s)
 {
     if (!s)
         return;
+    if (s->run)
+        session__run_close(s->run);
     proc_set_free(s->ps);
     shell_world_free(s->world);
     session__run_free(s);

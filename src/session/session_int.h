@@ -65,6 +65,8 @@ void session__serve_init(struct session *s);
  * costly. */
 int session__unified(struct str a, struct str b, struct buf *out);
 
+/* Lets go of the input of an exec. Its process set must still be there. */
+void session__run_close(struct session_run *r);
 /* Frees what the last exec used. */
 void session__run_free(struct session *s);
 

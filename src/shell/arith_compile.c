@@ -202,14 +202,18 @@ static size_t skip_blanks(struct str s, size_t i)
     return i;
 }
 
-/* Place of the ']' that closes the '[' at @i, or s.n. Quotes and nested brackets are skipped. */
-static size_t subscript_end(struct str s, size_t i)
+/* Place of the ']' that closes the '[' at @i, or s.n. Quotes and nested brackets are skipped unless it is @plain text.
+ */
+static size_t subscript_end(struct str s, size_t i, bool plain)
 {
     size_t depth = 0;
     for (; i < s.n; i++) {
         char ch = s.p[i];
         if (ch == '\\') {
             i++;
+        } else if (plain) {
+            if (ch == ']')
+                return i;
         } else if (ch == '\'' || ch == '"') {
             ptrdiff_t q = str_find(s, ch, i + 1);
             if (q < 0)
@@ -239,6 +243,16 @@ static void look_ahead(struct compiler *c)
         *c = saved;
 }
 
+/* With assoc_expand_once keys are what they are. */
+static bool is_plain_key(struct shell *sh, struct str name)
+{
+    if (!sh_shopt(sh, SHOPT_ASSOC_EXPAND_ONCE))
+        return false;
+    struct sym *s = sym_get(sh, name);
+    const struct var *v = s ? var_find(sh, s) : NULL;
+    return v && (v->flags & VAR_ASSOC);
+}
+
 static void name_token(struct compiler *c, size_t start)
 {
     struct str s = c->text;
@@ -248,7 +262,7 @@ static void name_token(struct compiler *c, size_t start)
     c->name = str_of(s.p + start, i - start);
     c->has_sub = i < s.n && s.p[i] == '[';
     if (c->has_sub) {
-        size_t end = subscript_end(s, i);
+        size_t end = subscript_end(s, i, is_plain_key(c->sh, c->name));
         if (end >= s.n) {
             fail(c, "bad array subscript");
             return;

@@ -101,7 +101,7 @@ static int load_slow(struct shell *sh, struct sym *s, int64_t *ret)
     }
     if (arith__decimal(text, ret)) {
         /* The number is kept beside the text, so that the next reading need not parse it. */
-        struct var *v = var_find_raw(sh, s);
+        struct var *v = sh->vars->v[s->id]; /* not by look-up, which would take the next RANDOM */
         if (v && v->p == text.p && !(v->flags & (VAR_DYN | VAR_NAMEREF | VAR_ARRAY | VAR_ASSOC))) {
             v->num = *ret;
             v->flags |= VAR_NUM;
@@ -142,7 +142,7 @@ static int eval_index(struct shell *sh, const struct arith_sub *sub, int64_t *re
         r = arith_eval(sh, sub->code, ret);
     } else {
         struct str text;
-        r = expand__subscript_text(sh, sub->text, false, &text);
+        r = expand__arith_subscript(sh, sub->text, false, &text);
         if (r == 0)
             r = arith_eval_text(sh, text, ret);
     }
@@ -161,8 +161,12 @@ static int push_ref(struct machine *m, struct arith_sub *sub)
         r->bad = true;
         return 0;
     }
-    if (r->assoc)
-        return sub->code ? (r->key = sub->text, 0) : expand__subscript_text(sh, sub->text, true, &r->key);
+    if (r->assoc) {
+        r->key = sub->text;
+        int e = sub->code ? 0 : expand__arith_subscript(sh, sub->text, true, &r->key);
+        r->bad = !r->key.n;
+        return e;
+    }
     if (str_eqc(sub->text, "@") || str_eqc(sub->text, "*")) {
         r->bad = true;
         return 0;

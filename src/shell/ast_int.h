@@ -55,6 +55,9 @@ struct part {
     };
 };
 
+/* What a backslash keeps from being read once more in NAME[…] of an arithmetic expression. */
+#define SUBSCRIPT_SPECIAL "[]$`\\~'\""
+
 enum word_flags {
     WORD_LITERAL =
         1 << 0, /* one PART_LIT with nothing to expand at all (no ~ { * ? [ extglob): text can be used as it is */
@@ -341,6 +344,7 @@ struct parse_error {
     int line;
     bool incomplete;    /* the input ended inside a construct */
     bool discard;       /* in NAME=(…): status 1, and a script goes on with the next line */
+    bool fatal;         /* ends the shell, whatever gave it the text */
     bool source_syntax; /* the second line, too, begins with "syntax error: " */
     char text[400];     /* "syntax error near unexpected token `)'" */
     char source[400];   /* the offending line, without newline; empty when bash shows none */

@@ -50,7 +50,8 @@ static int texts_add(struct braces *b, struct texts *t, struct str s)
 
 /* ---- the flat text ---- */
 
-static int add_part(struct braces *b, struct buf *out, const struct part *p)
+/* The code of a part, at @code: its length. */
+static size_t put_part(struct braces *b, char *code, const struct part *p)
 {
     if (b->n_parts == b->cap_parts) {
         uint32_t cap = b->cap_parts ? b->cap_parts * 2 : 8;
@@ -60,10 +61,16 @@ static int add_part(struct braces *b, struct buf *out, const struct part *p)
         b->parts = v;
         b->cap_parts = cap;
     }
-    char code[5] = {BRACE_PART};
+    code[0] = BRACE_PART;
     memcpy(code + 1, &b->n_parts, 4);
     b->parts[b->n_parts++] = p;
-    return buf_add(out, code, 5);
+    return 5;
+}
+
+static int add_part(struct braces *b, struct buf *out, const struct part *p)
+{
+    char code[5];
+    return buf_add(out, code, put_part(b, code, p));
 }
 
 static int flatten(struct braces *b, const struct word *w, struct str *ret)
@@ -212,6 +219,7 @@ static uint64_t sequence_count(const struct sequence *q)
 
 static int put_sequence(struct braces *b, const struct sequence *q, struct texts *out)
 {
+    static const struct part nothing = {.kind = PART_QUOTED, .text = {"", 0}};
     uint64_t count = sequence_count(q);
     if (count > LIMIT_WORDS)
         return too_many(b);
@@ -219,9 +227,11 @@ static int put_sequence(struct braces *b, const struct sequence *q, struct texts
         uint64_t by = i * (uint64_t)q->step;
         int64_t val = (int64_t)(q->from <= q->to ? (uint64_t)q->from + by : (uint64_t)q->from - by);
         char num[32];
-        int n = val != '\\'; /* a backslash of a range of characters quotes nothing and goes, as in bash */
+        int n = 1;
         num[0] = (char)val;
-        if (!q->letters)
+        if (q->letters && val == '\\') /* a backslash of a range of characters quotes nothing and goes, as in bash */
+            n = (int)put_part(b, num, &nothing);
+        else if (!q->letters)
             n = q->width && q->width < 30 ? snprintf(num, sizeof(num), "%0*lld", q->width, (long long)val)
                                           : snprintf(num, sizeof(num), "%lld", (long long)val);
         int r = texts_add(b, out, arena_str(&b->sh->scratch, str_of(num, (size_t)n)));

@@ -30,7 +30,7 @@ static void put_prefix(const struct shell *sh, struct buf *out, const char *what
     buf_addf(out, "%s: ", name);
     if (what)
         buf_addf(out, "%s: ", what);
-    if (!sh->interactive && !sh->plain_errors)
+    if (!sh->interactive && !sh->plain_errors && sh->line > 0)
         buf_addf(out, "line %d: ", sh->line);
 }
 
@@ -98,6 +98,20 @@ int sh_abort(struct shell *sh, int status)
     if (sh->flow == FLOW_NONE)
         sh->flow = FLOW_ABORT;
     return -EINVAL;
+}
+
+bool sh_restricted(struct shell *sh, const char *who, const char *what)
+{
+    if (sh->restricted)
+        sh_error(sh, "%s: %s%srestricted", who, what ? what : "", what ? ": " : "");
+    return sh->restricted;
+}
+
+int sh_misused(struct shell *sh, int status)
+{
+    if (sh_opt(sh, OPT_POSIX) && !sh->by_command && sh->flow == FLOW_NONE)
+        (void)sh_fatal(sh, status);
+    return status;
 }
 
 int sh_fatal(struct shell *sh, int status)

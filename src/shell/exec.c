@@ -123,9 +123,15 @@ static int exec_define(struct shell *sh, struct node *n)
         sh_error(sh, "%.*s: readonly function", (int)name.n, name.p);
         return exec__ended(sh, 1);
     }
-    if (sh_opt(sh, OPT_POSIX) && !sym_valid(name)) {
-        sh_error(sh, "`%.*s': not a valid identifier", (int)name.n, name.p);
-        return exec__ended(sh, 1);
+    if (sh_opt(sh, OPT_POSIX)) {
+        const struct builtin *b = builtin_find_any(name);
+        const char *why = !sym_valid(name)                         ? "not a valid identifier"
+                          : b && (b->flags & BUILTIN_SPECIAL) != 0 ? "is a special builtin"
+                                                                   : NULL;
+        if (why) {
+            sh_error(sh, "`%.*s': %s", (int)name.n, name.p, why);
+            return sh_fatal(sh, 2), 2;
+        }
     }
     struct func *f = mem_zalloc(sizeof *f);
     const char *file = source_name(sh);
@@ -345,7 +351,7 @@ static int run_parser(struct shell *sh, struct parser *ps, bool eval, bool onesh
             status = sh->last_status = err.discard ? 1 : 2;
             if (err.discard && !eval && !sh->is_subshell && !sh_opt(sh, OPT_POSIX))
                 continue;
-            if (sh_opt(sh, OPT_POSIX) && !sh->interactive && eval)
+            if (err.fatal || (sh_opt(sh, OPT_POSIX) && !sh->interactive && eval && !sh->soft_eval))
                 sh->flow = FLOW_EXIT;
             break;
         }
@@ -359,7 +365,9 @@ static int run_parser(struct shell *sh, struct parser *ps, bool eval, bool onesh
         ast_unref(a);
         if (sh->flow == FLOW_ABORT) {
             /* The line is given up; what follows in the text runs on. In a subshell nothing does. */
-            if (sh->is_subshell || (sh_opt(sh, OPT_POSIX) && !sh->interactive)) {
+            bool soft = sh->soft_eval || sh->line_only;
+            sh->line_only = false;
+            if (sh->is_subshell || (sh_opt(sh, OPT_POSIX) && !sh->interactive && !soft)) {
                 sh->flow = FLOW_EXIT;
                 break;
             }
@@ -388,7 +396,12 @@ int exec_text(struct shell *sh, struct str text, int line, const char *what)
     const char *before = sh->parse_what;
     sh->parse_what = what;
     sh->eval_depth++;
+    bool soft = sh->soft_eval, by_command = sh->by_command;
+    sh->soft_eval = by_command;
+    sh->by_command = false;
     int status = run_parser(sh, ps, true, false);
+    sh->by_command = by_command;
+    sh->soft_eval = soft;
     sh->eval_depth--;
     sh->parse_what = before;
     parser_free(ps);

@@ -377,12 +377,12 @@ int exec_capture(struct shell *sh, struct cmdsub *cs, struct str *ret)
 static int high_fd(struct shell *sh, int fd)
 {
     for (int to = 63; to > 9; to--) {
-        if (proc_get(sh->p, to))
+        if (proc_get(sh->p, to) || proc_dup2(sh->p, fd, to, false) < 0)
             continue;
-        int r = proc_dup2(sh->p, fd, to, false);
         (void)proc_close(sh->p, fd);
-        return r < 0 ? r : to;
+        return to;
     }
+    (void)proc_set_cloexec(sh->p, fd, false);
     return fd;
 }
 
@@ -391,6 +391,9 @@ int exec_procsub(struct shell *sh, struct cmdsub *cs, struct str *ret)
     bool reads = cs->direction == '<'; /* the command around reads what @cs writes */
     int pfd[2];
     struct proc *child;
+    /* Nobody waits for those of before: in a loop they would stay. */
+    proc_yield(sh->p);
+    job_reap(sh);
     int r = exec__make_pipe(sh, pfd);
     if (r < 0) {
         sh_errno(sh, r, "cannot make pipe for process substitution");
@@ -411,8 +414,6 @@ int exec_procsub(struct shell *sh, struct cmdsub *cs, struct str *ret)
     for (uint32_t i = 0; i < sh->n_procsub; i++)
         (void)proc_close(child, sh->procsub_fds[i]);
     int fd = high_fd(sh, mine);
-    if (fd < 0)
-        return fd;
     sh->procsub_fds = mem_realloc(sh->procsub_fds, (sh->n_procsub + 1) * sizeof *sh->procsub_fds);
     sh->procsub_fds[sh->n_procsub++] = fd;
     sh->last_bg_pid = child->pid;

@@ -105,6 +105,8 @@ void exec__command_text(const struct shell *sh, const struct node *n, struct buf
 /* Runs argv as a program, not a function or builtin; @n (may be NULL) has its redirections and text. @path: standard
  * PATH (command -p) or NULL. */
 int exec__program(struct shell *sh, const struct node *n, int argc, struct str *argv, int flags, const char *path);
+/* The redirections of the simple command @n, which do not see the assignments in front of it. See redir_apply(). */
+int exec__redirs(struct shell *sh, const struct node *n, struct redir_saved **ret_saved);
 /* Replaces this process: as `exec` does. Returns a status when it could not, else with sh->exec_done. */
 int exec__replace(struct shell *sh, int argc, struct str *argv, struct str arg0, bool clear_env);
 /* Closes the process substitutions opened since there were @n. */

@@ -168,7 +168,7 @@ int exec__for(struct shell *sh, struct node *n)
             continue;
         }
         if (bind_word(sh, n, f.v[i]) < 0) {
-            status = 1;
+            status = sh_misused(sh, 1);
             break;
         }
         status = exec_node(sh, n->for_.body, 0);

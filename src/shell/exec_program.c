@@ -98,6 +98,19 @@ static char **env_of(void *arg)
     return var_environ(sh, &sh->scratch);
 }
 
+bool exec_hash_allowed(struct shell *sh, const char *who, struct str path)
+{
+    struct buf out BUF_AUTO;
+    buf_init(&out, LIMIT_PATH * 2);
+    if (!sh->restricted)
+        return true;
+    bool slash = memchr(path.p, '/', path.n) != NULL;
+    if (!slash && exec_find_path(sh, path, NULL, false, &out) == 0)
+        return true;
+    sh_error(sh, "%s%.*s: %s", who, (int)path.n, path.p, slash ? "restricted" : "not found");
+    return false;
+}
+
 static char **no_env(void *arg)
 {
     static char *none[] = {NULL};
@@ -255,7 +268,7 @@ struct program {
 static struct outcome in_child(struct shell *sh, const struct program *g)
 {
     if (g->node && g->node->redirs) {
-        int status = redir_apply(sh, g->node->redirs, NULL);
+        int status = exec__redirs(sh, g->node, NULL);
         if (status)
             return exited(status);
     }
@@ -374,6 +387,10 @@ static int run_forked(struct shell *sh, const struct program *g)
 
 int exec__program(struct shell *sh, const struct node *n, int argc, struct str *argv, int flags, const char *path)
 {
+    if (sh->restricted && memchr(argv[0].p, '/', argv[0].n)) {
+        sh_error(sh, "%s: restricted: cannot specify `/' in command names", argv[0].p);
+        return 1;
+    }
     struct program g = {.node = n, .argc = argc, .argv = argv, .path = locate(sh, argv[0], path)};
     if (!argv[0].n)
         g.path = (struct str){0};

@@ -215,7 +215,7 @@ static int assign_all(struct shell *sh, struct node *n)
         int r = exec_assign(sh, n->simple.assigns[i]);
         if (r < 0) {
             if (sh->flow == FLOW_NONE)
-                (void)(sh_opt(sh, OPT_POSIX) ? sh_fatal(sh, 1) : sh_abort(sh, 1));
+                (void)(sh_opt(sh, OPT_POSIX) && !sh->soft_eval ? sh_fatal(sh, 1) : sh_abort(sh, 1));
             return 1;
         }
         if (sh->flow != FLOW_NONE)
@@ -274,15 +274,31 @@ static int run_command(struct shell *sh, struct node *n, struct command *c, stru
     return exec__program(sh, n, a->argc, a->argv, flags, NULL);
 }
 
+int exec__redirs(struct shell *sh, const struct node *n, struct redir_saved **ret_saved)
+{
+    if (!n->simple.n_assigns)
+        return redir_apply(sh, n->redirs, ret_saved);
+    var_swap_temps(sh);
+    int status = redir_apply(sh, n->redirs, ret_saved);
+    var_swap_temps(sh);
+    return status;
+}
+
+/* In posix mode an error of a special builtin ends a shell that is not interactive. */
+static bool is_strict(const struct shell *sh, const struct command *c)
+{
+    return c->found == FOUND_BUILTIN && (c->builtin->flags & BUILTIN_SPECIAL) && sh_opt(sh, OPT_POSIX);
+}
+
 /* A function or builtin with its redirections around it. */
 static int run_inside(struct shell *sh, struct node *n, struct command *c, struct builtin_args *a)
 {
     struct redir_saved *saved = NULL;
     if (!n->redirs)
         return run_command(sh, n, c, a, 0);
-    int status = redir_apply(sh, n->redirs, &saved);
+    int status = exec__redirs(sh, n, &saved);
     if (status) {
-        if (c->found == FOUND_BUILTIN && (c->builtin->flags & BUILTIN_SPECIAL) && sh_opt(sh, OPT_POSIX))
+        if (is_strict(sh, c))
             (void)sh_fatal(sh, status);
         return status;
     }
@@ -298,13 +314,17 @@ static int run_inside(struct shell *sh, struct node *n, struct command *c, struc
 
 static int run_with_temps(struct shell *sh, struct node *n, struct command *c, struct builtin_args *a, int flags)
 {
-    if (push_temps(sh, n) < 0)
+    if (push_temps(sh, n) < 0) {
+        if (sh->flow == FLOW_NONE) { /* a readonly variable in posix mode */
+            sh->line_only = !is_strict(sh, c);
+            (void)(sh->line_only ? sh_abort(sh, 1) : sh_fatal(sh, 1));
+        }
         return 1;
+    }
     if (sh_opt(sh, OPT_XTRACE))
         exec__trace_words(sh, a->argv, (uint32_t)a->argc);
     int status = c->found == FOUND_PROGRAM ? run_command(sh, n, c, a, flags) : run_inside(sh, n, c, a);
-    bool special = c->found == FOUND_BUILTIN && (c->builtin->flags & BUILTIN_SPECIAL);
-    if (special && sh_opt(sh, OPT_POSIX))
+    if (is_strict(sh, c))
         var_keep_frame(sh);
     else
         var_pop_frame(sh);
@@ -327,6 +347,9 @@ static int run_words(struct shell *sh, struct node *n, struct fields *f, struct 
         status = run_command(sh, n, &c, &a, flags);
     else
         status = run_inside(sh, n, &c, &a);
+    bool usage = status == 2 && is_strict(sh, &c) && !(c.builtin->flags & BUILTIN_TEXT);
+    if (usage && !sh->errexit_off && sh->flow == FLOW_NONE)
+        (void)sh_fatal(sh, 2);
     return status;
 }
 

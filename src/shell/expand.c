@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "shell/expander_int.h"
 
+#include <ctype.h>
 #include <errno.h>
 
 #include "base/mem.h"
@@ -612,6 +613,58 @@ int expand_redir_target(struct shell *sh, const struct word *w, struct str *ret)
     return 0;
 }
 
+/* ---- arithmetic ---- */
+
+/* Open brackets of NAME[…] at the end of @b, when there were @level before what begins at @from. */
+static size_t subscript_level(const struct buf *b, size_t from, size_t start, size_t level)
+{
+    for (size_t i = from; i < b->n; i++) {
+        char c = b->p[i];
+        if (c == '\\' && level)
+            i++;
+        else if (c == '[')
+            level += level || (i > start && (isalnum((unsigned char)b->p[i - 1]) || b->p[i - 1] == '_'));
+        else if (c == ']' && level)
+            level--;
+    }
+    return level;
+}
+
+/* The end of the buffer from @from on gets backslashes. */
+static int keep_key(struct expander *x, size_t from)
+{
+    static const char special[256] = {
+        ['['] = 1, [']'] = 1, ['$'] = 1, ['`'] = 1, ['~'] = 1, ['\\'] = 1, ['\''] = 1, ['"'] = 1};
+    struct buf *b = &x->st->buf;
+    size_t i = from;
+    while (i < b->n && !special[(unsigned char)b->p[i]])
+        i++;
+    if (i == b->n)
+        return 0;
+    struct str s;
+    int r = expand__take(x->sh, from, &s);
+    if (r == 0)
+        put_escaped(b, s, special);
+    return r;
+}
+
+/* What expands inside of NAME[…] is a key, or part of one: it is not expanded once more when that is read. */
+static int put_expression(struct expander *x, const struct part *p)
+{
+    struct buf *b = &x->st->buf;
+    size_t level = 0;
+    int r = 0;
+    for (; p && r == 0; p = p->next) {
+        size_t from = b->n;
+        r = put_part(x, p, XP_QUOTE);
+        if (r == 0 && level && p->kind != PART_LIT)
+            r = keep_key(x, from);
+        else
+            level = subscript_level(b, from, x->start, level);
+    }
+    return r;
+}
+
 /* ---- one string ---- */
 
 static int expand_one(struct shell *sh, const struct word *w, enum expand_mode mode, struct str *ret)
@@ -622,6 +675,8 @@ static int expand_one(struct shell *sh, const struct word *w, enum expand_mode m
     int r;
     if ((w->flags & WORD_TILDE) && !dquoted)
         r = tilde_parts(&x, w->parts, XP_TOP, mode == EXPAND_ASSIGN, false);
+    else if (mode == EXPAND_ARITH)
+        r = put_expression(&x, w->parts);
     else
         r = expand__parts(&x, w->parts, dquoted ? XP_QUOTE : XP_TOP);
     if (r == 0)
@@ -695,6 +750,43 @@ static struct str drop_quotes(struct shell *sh, struct str s)
     }
     p[n] = 0;
     return str_of(p, n);
+}
+
+/* Whether something in it is to be expanded, or to be taken off, before it is an expression. */
+static bool index_expands(struct str s)
+{
+    for (size_t i = 0; i < s.n; i++) {
+        if (s.p[i] == '\\')
+            i++;
+        else if (strchr("$`\"", s.p[i]))
+            return true;
+    }
+    return false;
+}
+
+/* A key that is taken as it is: only what the expansion of the expression put there goes. */
+static int drop_backslashes(struct shell *sh, struct str s, struct str *ret)
+{
+    char *p = arena_try(&sh->scratch, s.n + 1);
+    size_t n = 0;
+    if (!p)
+        return -ENOMEM;
+    for (size_t i = 0; i < s.n; i++) {
+        i += s.p[i] == '\\' && i + 1 < s.n && strchr(SUBSCRIPT_SPECIAL, s.p[i + 1]);
+        p[n++] = s.p[i];
+    }
+    p[n] = 0;
+    *ret = str_of(p, n);
+    return 0;
+}
+
+int expand__arith_subscript(struct shell *sh, struct str text, bool assoc, struct str *ret)
+{
+    if (assoc && sh_shopt(sh, SHOPT_ASSOC_EXPAND_ONCE))
+        return drop_backslashes(sh, text, ret);
+    if (!assoc && !index_expands(text))
+        return expand__copy(sh, text, ret);
+    return expand__subscript_text(sh, text, assoc, ret);
 }
 
 int expand__subscript_text(struct shell *sh, struct str text, bool assoc, struct str *ret)

@@ -103,6 +103,9 @@ int expand__poll(struct shell *sh);
 
 /* Text with $ ` and quotes expanded as between [ and ] of a subscript (as a string when @assoc). */
 int expand__subscript_text(struct shell *sh, struct str text, bool assoc, struct str *ret);
+/* The same for one in an arithmetic expression, whose text was expanded and has backslashes for what is not to be
+ * expanded again. */
+int expand__arith_subscript(struct shell *sh, struct str text, bool assoc, struct str *ret);
 /* Text expanded as inside double quotes; @ret in scratch. */
 int expand__dquoted_text(struct shell *sh, struct str text, struct str *ret);
 

@@ -111,8 +111,19 @@ bool lex_extglob(const struct parser *ps)
 
 /* ---- here-documents ---- */
 
+#define HEREDOCS_MOST 16 /* that wait at a time; more end the shell, as in bash */
+
 void lex_want_heredoc(struct parser *ps, struct redir *r)
 {
+    int n = 0;
+    for (const struct heredoc_ref *h = ps->heredocs; h; h = h->next)
+        n++;
+    if (n >= HEREDOCS_MOST) {
+        parse_fail(ps, ps->line, SIZE_MAX, "maximum here-document count exceeded");
+        if (ps->err)
+            ps->err->fatal = true;
+        return;
+    }
     struct heredoc_ref *h = ARENA_NEW(ps->a, struct heredoc_ref);
     h->r = r;
     *ps->heredocs_tail = h;
@@ -454,6 +465,20 @@ static void splice(struct parser *ps, size_t from, size_t to, struct str text)
     ps->pos = from;
 }
 
+/* Whether @s ends in a word that is not quoted, as a character behind it would see it. */
+static bool ends_in_word(struct str s)
+{
+    char quote = 0;
+    for (size_t i = 0; i < s.n; i++) {
+        char c = s.p[i];
+        if (quote ? c == quote : c == '\'' || c == '"')
+            quote = quote ? 0 : c;
+        else if (c == '\\' && quote != '\'' && ++i == s.n)
+            return false;
+    }
+    return s.n && !quote && !strchr(" \t\n;&|<>()", s.p[s.n - 1]);
+}
+
 /* Whether the word token names an alias; then its text was put in its place. */
 static bool lex_alias(struct parser *ps, struct token *t, int flags)
 {
@@ -477,12 +502,16 @@ static bool lex_alias(struct parser *ps, struct token *t, int flags)
             return false;
     }
     struct str s = str_c(text);
+    bool redir = t->end < ps->in.n && (ps->in.p[t->end] == '<' || ps->in.p[t->end] == '>');
+    if (redir && ends_in_word(s)) /* the word is whole: it is no number or {name} of the redirection */
+        s = str_c(arena_printf(ps->a, "%s ", text));
     splice(ps, t->start, t->end, s);
     if (ps->failed)
         return false;
     ps->line = t->line;
     ps->uses[ps->n_uses++] = (struct alias_use){w->parts->text, t->start + s.n};
-    if (s.n && (s.p[s.n - 1] == ' ' || s.p[s.n - 1] == '\t'))
+    size_t n = strlen(text);
+    if (n && (text[n - 1] == ' ' || text[n - 1] == '\t'))
         ps->alias_next = t->start + s.n;
     return true;
 }

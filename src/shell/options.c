@@ -167,6 +167,17 @@ int options_set(struct shell *sh, uint32_t bit, bool on)
     return 0;
 }
 
+void options_restrict(struct shell *sh)
+{
+    static const char *const names[] = {"PATH", "SHELL", "ENV", "BASH_ENV", "HISTFILE"};
+    for (size_t i = 0; !sh->restricted && i < sizeof names / sizeof names[0]; i++) {
+        struct sym *s = sym_get(sh, str_c(names[i]));
+        if (s)
+            (void)var_attr(sh, s, VAR_READONLY, 0);
+    }
+    sh->restricted = true;
+}
+
 void options_list(struct shell *sh, struct buf *out)
 {
     size_t start = out->n;
@@ -181,10 +192,10 @@ void options_list(struct shell *sh, struct buf *out)
 
 void options_flags(const struct shell *sh, struct buf *out)
 {
-    static const char order[] = "abefhikmnptuvxBCEHPT";
+    static const char order[] = "abefhikmnprtuvxBCEHPT";
     for (const char *c = order; *c; c++) {
         const struct opt_def *o = options_letter(*c);
-        if (o ? sh_opt(sh, o->bit) : sh->interactive)
+        if (o ? sh_opt(sh, o->bit) : *c == 'i' ? sh->interactive : sh->restricted)
             buf_putc(out, *c);
     }
     if (sh->dash_c)

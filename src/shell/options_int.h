@@ -26,6 +26,8 @@ const struct opt_def *options_letter(char c);
 int options_set(struct shell *sh, uint32_t bit, bool on);
 /* posix mode with the settings it brings. */
 void options_set_posix(struct shell *sh, bool on);
+/* Makes the shell a restricted one, which it stays. */
+void options_restrict(struct shell *sh);
 /* Names of options that are on, separated by ':' (SHELLOPTS). */
 void options_list(struct shell *sh, struct buf *out);
 /* $-, appended. */

@@ -257,8 +257,8 @@ int parser_next(struct parser *ps, struct ast **ret, struct parse_error *ret_err
 
 struct str parser_rest(const struct parser *ps)
 {
-    /* A unit ends with a line, and lines are taken whole, so `in` holds nothing that is still to come. */
-    return ps->text;
+    /* Lines are taken whole, so `in` holds something that is still to come only where an alias is several lines. */
+    return ps->pos < ps->in.n ? str_from(buf_str(&ps->in), ps->pos) : ps->text;
 }
 
 /* ---- pieces of text ---- */

@@ -250,6 +250,7 @@ enum word_ctx {
     CTX_SUBSCRIPT,     /* ends at ] */
     CTX_TEXT,          /* ends with the text */
     CTX_DQUOTE,        /* from here on as in double quotes: ends at " */
+    CTX_DQUOTE_INNER,  /* "…" in ${…} in double quotes, where a backslash quotes any character: ends at " */
     CTX_BRACE_DQ,      /* ends at } */
     CTX_HEREDOC,       /* ends with the text */
     CTX_ARITH,         /* ends at an unbalanced ) */

@@ -255,6 +255,7 @@ static struct param *param_inside(struct parser *ps, bool quoted)
     if (c == '[' && (p->kind == PARAM_VAR || p->ch == '_') && !param_subscript(ps, p))
         return NULL;
     c = lex_cur(ps);
+    d = lex_look(ps, 1);
     if (length) {
         p->op = OP_LENGTH;
         return c == '}' ? p : NULL;
@@ -264,6 +265,9 @@ static struct param *param_inside(struct parser *ps, bool quoted)
         p->indirect = false;
         return p;
     }
+    /* ${#+}, ${#%} and the like might be lengths, and are neither that nor operators of $#. */
+    if (p->ch == '#' && d == '}' && one_of(c, "+%/^,~"))
+        return NULL;
     return param_operator(ps, p, quoted) ? p : NULL;
 }
 

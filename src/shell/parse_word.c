@@ -157,8 +157,8 @@ static void ansi_quote(struct parser *ps, struct builder *b, enum part_kind kind
 
 static void quoted_parts(struct parser *ps, enum word_ctx ctx, bool quoted, struct builder *b);
 
-/* "…"; the position is at the quote. */
-static void double_quote(struct parser *ps, struct builder *b)
+/* "…" as @ctx says; the position is at the quote. */
+static void double_quote(struct parser *ps, enum word_ctx ctx, struct builder *b)
 {
     int line = ps->line;
     lex_skip(ps, 1);
@@ -166,7 +166,7 @@ static void double_quote(struct parser *ps, struct builder *b)
     struct builder in = {.tail = &in.head, .kind = PART_LIT};
     if (!parse_enter(ps))
         return;
-    quoted_parts(ps, CTX_DQUOTE, true, &in);
+    quoted_parts(ps, ctx, true, &in);
     flush(ps, &in);
     ps->depth--;
     if (ps->failed)
@@ -206,7 +206,7 @@ static void plain_quote(struct parser *ps, struct builder *b, int c)
         return;
     }
     if (c == '"') {
-        double_quote(ps, b);
+        double_quote(ps, CTX_DQUOTE, b);
         return;
     }
     if (c == '$' && (lex_look(ps, 1) == '\'' || lex_look(ps, 1) == '"')) {
@@ -216,7 +216,7 @@ static void plain_quote(struct parser *ps, struct builder *b, int c)
             ansi_quote(ps, b, PART_QUOTED);
         } else {
             lex_edit(ps, from, NULL, STR(""));
-            double_quote(ps, b);
+            double_quote(ps, CTX_DQUOTE, b);
         }
         return;
     }
@@ -447,8 +447,8 @@ static void plain_parts(struct parser *ps, enum word_ctx ctx, int lex, struct bu
 static void quoted_backslash(struct parser *ps, enum word_ctx ctx, struct builder *b)
 {
     int c = lex_at(ps, 1);
-    bool drop =
-        c == '$' || c == '`' || c == '\\' || (c == '"' && ctx != CTX_HEREDOC) || (c == '}' && ctx == CTX_BRACE_DQ);
+    bool drop = c == '$' || c == '`' || c == '\\' || (c == '"' && ctx != CTX_HEREDOC) ||
+                (c == '}' && ctx == CTX_BRACE_DQ) || (c >= 0 && ctx == CTX_DQUOTE_INNER);
     if (drop) {
         lex_skip(ps, 1);
         add_char(ps, b, c);
@@ -457,6 +457,52 @@ static void quoted_backslash(struct parser *ps, enum word_ctx ctx, struct builde
     add_char(ps, b, '\\');
     if (c == '\'' && ctx == CTX_BRACE_DQ)
         add_char(ps, b, c);
+}
+
+/* A character of NAME[…] in an arithmetic expression, where quotes are what they are in a word, so that a key can be
+ * any text: what they keep gets backslashes, which the evaluation takes away. False: as outside of it. */
+static bool subscript_char(struct parser *ps, struct builder *b, int c)
+{
+    int d = lex_at(ps, 1);
+    if ((c == '[' || c == ']') && !b->quote) {
+        b->sub += c == '[' ? 1 : -1;
+        add_char(ps, b, c);
+        return true;
+    }
+    if (c == '\\' && d >= 0 && d != '\n' && (!b->quote || strchr("$`\"\\", d))) {
+        add_char(ps, b, c);
+        add_char(ps, b, d);
+        return true;
+    }
+    if (b->quote && strchr("[]'\\", c)) {
+        add(ps, b, PART_LIT, "\\", 1);
+        add_char(ps, b, c);
+        return true;
+    }
+    const char *p = ps->in.p + ps->pos + 1, *q = c == '\'' ? memchr(p, c, ps->in.n - ps->pos - 1) : NULL;
+    if (!q || memchr(p, '\n', (size_t)(q - p)))
+        return false;
+    size_t n = (size_t)(q - p);
+    if (strcspn(p, SUBSCRIPT_SPECIAL) >=
+        n) { /* the quotes are part of an index, which is wrong then, but not of a key */
+        add(ps, b, PART_LIT, p - 1, n + 2);
+        p = q;
+    }
+    for (; p < q; p++) {
+        if (strchr(SUBSCRIPT_SPECIAL, *p))
+            add(ps, b, PART_LIT, "\\", 1);
+        add(ps, b, PART_LIT, p, 1);
+    }
+    ps->pos = (size_t)(q + 1 - ps->in.p);
+    return true;
+}
+
+static bool in_subscript(const struct parser *ps, const struct builder *b, enum word_ctx ctx, int c)
+{
+    char last = last_lit(ps, b);
+    bool name =
+        (last >= 'a' && last <= 'z') || (last >= 'A' && last <= 'Z') || last == '_' || (last >= '0' && last <= '9');
+    return b->sub || (c == '[' && name && !b->quote && (ctx == CTX_ARITH || ctx == CTX_ARITH_FOR || ctx == CTX_OFFSET));
 }
 
 /* Whether @c, which is not a quoting character, ends @ctx; counts what nests. */
@@ -492,14 +538,14 @@ static bool quoted_ends(enum word_ctx ctx, struct builder *b, int c)
 /* At a '"' in a context like double quotes: true when it ends it. */
 static bool quoted_quote(struct parser *ps, enum word_ctx ctx, struct builder *b)
 {
-    if (ctx == CTX_DQUOTE)
+    if (ctx == CTX_DQUOTE || ctx == CTX_DQUOTE_INNER)
         return true;
     if (ctx == CTX_HEREDOC) {
         add_char(ps, b, '"');
     } else if (ctx == CTX_BRACE_DQ && b->quote) {
         lex_skip(ps, 1);
     } else if (ctx == CTX_BRACE_DQ) {
-        double_quote(ps, b);
+        double_quote(ps, CTX_DQUOTE_INNER, b);
     } else {
         b->quote = !b->quote;
         lex_skip(ps, 1);
@@ -524,6 +570,8 @@ static void quoted_parts(struct parser *ps, enum word_ctx ctx, bool quoted, stru
                 parse_fail_eof(ps, b->quote_line, '\'');
             return;
         }
+        if (in_subscript(ps, b, ctx, c) && subscript_char(ps, b, c))
+            continue;
         if (c == '\\') {
             quoted_backslash(ps, ctx, b);
         } else if (c == '\'') {
@@ -540,7 +588,7 @@ static void quoted_parts(struct parser *ps, enum word_ctx ctx, bool quoted, stru
             ansi_quote(ps, b, PART_LIT);
         } else if (c == '$' && ctx == CTX_BRACE_DQ && lex_at(ps, 1) == '"') {
             lex_skip(ps, 1);
-            double_quote(ps, b);
+            double_quote(ps, CTX_DQUOTE, b);
         } else if (c == '$' || c == '`') {
             flush(ps, b);
             /* In a here-document \" is no escape of the backquotes' own: there are no double quotes around them. */

@@ -135,6 +135,10 @@ static int open_target(struct shell *sh, enum redir_kind k, struct str name)
                  name.p);
         return -1;
     }
+    if (sh->restricted && k != REDIR_IN) {
+        sh_error(sh, "%.*s: restricted: cannot redirect output", (int)name.n, name.p);
+        return -1;
+    }
     bool careful = sh_opt(sh, OPT_NOCLOBBER) && (k == REDIR_OUT || k == REDIR_BOTH);
     int fd = careful ? open_noclobber(sh, name) : proc_open(sh->p, name, open_flags(k), 0666);
     if (fd == -EEXIST && careful)

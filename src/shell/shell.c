@@ -33,14 +33,22 @@ struct shell_world *shell_world_new(struct proc_set *ps)
     return w;
 }
 
+/* Symbols and patterns are of use to living shells only; a session that waits for its next command holds none. */
+static void world_clear(struct shell_world *w)
+{
+    exec_regex_free(w);
+    map_done(&w->syms);
+    mem_free(w->sym_v);
+    w->sym_v = NULL;
+    w->n_syms = w->cap_syms = 0;
+    arena_done(&w->arena);
+}
+
 void shell_world_free(struct shell_world *w)
 {
     if (!w)
         return;
-    exec_regex_free(w);
-    map_done(&w->syms);
-    mem_free(w->sym_v);
-    arena_done(&w->arena);
+    world_clear(w);
     mem_free(w);
 }
 
@@ -50,6 +58,7 @@ struct shell *shell_new(struct shell_world *w, struct proc *p)
 {
     struct shell *sh = mem_zalloc(sizeof *sh);
     sh->world = w;
+    w->n_shells++;
     sh->p = p;
     sh->ps = w->ps;
     sh->root_pid = p->pid;
@@ -95,6 +104,7 @@ struct shell *shell_clone(struct shell *sh, struct proc *child)
 {
     struct shell *c = mem_alloc(sizeof *c);
     *c = *sh;
+    c->world->n_shells++;
     c->p = child;
     if (sh->interactive && child != sh->p)
         shell__reset_signals(sh, child);
@@ -176,7 +186,10 @@ void shell_free(struct shell *sh)
     buf_done(&sh->out);
     expand_done(sh);
     arena_done(&sh->scratch);
+    struct shell_world *w = sh->world;
     mem_free(sh);
+    if (--w->n_shells == 0)
+        world_clear(w);
 }
 
 struct outcome shell_finish(struct shell *sh)

@@ -190,14 +190,13 @@ struct path_entry;
 /* What the shells of one proc_set share. */
 struct shell_world {
     struct proc_set *ps;
+    uint32_t n_shells;
     struct arena arena; /* symbols */
     struct map syms;
     struct sym **sym_v; /* by id */
     uint32_t n_syms, cap_syms;
     uint64_t stamp;              /* source of lookup stamps: each value is given out once */
     struct regex_cache *regexes; /* exec_cond.c: patterns of =~ used last */
-    struct map paths; /* exec_program.c: what a name was found to be in PATH, while the tree stays as it is */
-    uint64_t paths_generation;
 };
 
 struct shell {
@@ -242,6 +241,7 @@ struct shell {
     uint32_t opts;   /* enum shell_opt */
     uint64_t shopts; /* bit SHOPT_* */
     bool interactive, login, posix_started, reading_stdin, dash_c;
+    bool restricted;     /* set -r: see sh_restricted() */
     bool utf8;           /* LC_ALL / LC_CTYPE / LANG say UTF-8 */
     bool is_subshell;    /* forked: `exit` leaves only it */
     bool stdin_given;    /* a subshell whose standard input is a pipe or redirected: its & commands keep it */
@@ -272,6 +272,9 @@ struct shell {
     uint32_t ifs_gen;    /* changes whenever IFS may have changed */
     int root_pid;        /* $$ */
     bool keep_redirs;    /* `exec` without a command: its redirections stay */
+    bool by_command;     /* `command` runs the builtin: its errors do not end a shell in posix mode */
+    bool line_only;      /* FLOW_ABORT gives up the line and no more, also in posix mode */
+    bool soft_eval;      /* the text that runs is of an eval that `command` ran, likewise */
     bool exec_done;      /* `exec cmd` or a last command ran in this very process: exec_outcome is how it ended */
     struct outcome exec_outcome;
     struct var **dyn;         /* values of dynamic variables, made when read (var_special.c) */
@@ -330,6 +333,12 @@ int sh_abort(struct shell *sh, int status);
 /* An expansion error that ends a shell that is not interactive (${x?…}, set -u): flow EXIT, or ABORT in an interactive
  * one. Returns -EINVAL. */
 int sh_fatal(struct shell *sh, int status);
+/* An error of a special builtin: in posix mode it ends a shell that is not interactive, unless `command` runs it.
+ * Returns @status. */
+int sh_misused(struct shell *sh, int status);
+/* In a restricted shell (bash(1) RESTRICTED SHELL): true after the message that builtin @who, or @what of it (may be
+ * NULL), is. */
+bool sh_restricted(struct shell *sh, const char *who, const char *what);
 
 /* ---- execution (exec.c) ---- */
 
@@ -364,6 +373,9 @@ int exec_argv_node(struct shell *sh, struct builtin_args *a, int from, enum exec
 int exec_find_path(struct shell *sh, struct str name, const char *path, bool hash, struct buf *out);
 /* The command hash: what PATH led to before. A clone shares it until it changes. */
 void exec_hash_set(struct shell *sh, struct str name, struct str path);
+/* Whether the hash may lead to @path: in a restricted shell that must be a name that PATH finds; a message that begins
+ * with @who says so. */
+bool exec_hash_allowed(struct shell *sh, const char *who, struct str path);
 /* See exec_hash_set(): true when @name was there. */
 bool exec_hash_drop(struct shell *sh, struct str name);
 /* See exec_hash_set(): forgets everything (PATH changed, hash -r). */
@@ -489,6 +501,7 @@ enum builtin_flags {
     BUILTIN_SPECIAL = 1 << 0, /* POSIX special builtin */
     BUILTIN_ASSIGN = 1 << 1,  /* arguments of the form NAME=(…) are assignments: declare, local, export … */
     BUILTIN_POSIX = 1 << 2,   /* found before PATH in posix mode */
+    BUILTIN_TEXT = 1 << 3,    /* gives the status of commands it runs */
 };
 
 struct builtin_args {

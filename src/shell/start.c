@@ -82,8 +82,8 @@ static bool import_function(struct shell *sh, struct str name, struct str val)
     struct parser *ps = parser_new(sh, str_c(text), NULL, 1);
     struct parse_error err;
     struct ast *a = NULL, *more = NULL;
-    bool ok = ps && parser_next(ps, &a, &err) == 1 && a->root && a->root->kind == NODE_FUNC &&
-              str_eq(a->root->func.name, fn) && parser_next(ps, &more, &err) == 0;
+    bool ok = ps && !memchr(fn.p, '/', fn.n) && parser_next(ps, &a, &err) == 1 && a->root &&
+              a->root->kind == NODE_FUNC && str_eq(a->root->func.name, fn) && parser_next(ps, &more, &err) == 0;
     if (ok) {
         (void)exec_unit(sh, a);
         struct func *f = func_find(sh, fn);
@@ -248,7 +248,7 @@ struct args {
     const struct shell_start *st;
     int i;        /* next word of argv */
     bool command; /* -c */
-    bool norc, noprofile;
+    bool norc, noprofile, restricted;
     const char *rcfile;
     bool end; /* nothing is to be run; sh->last_status is set */
 };
@@ -310,8 +310,10 @@ static void long_option(struct args *a, const char *name)
     } else if (!strcmp(name, "help")) {
         put_usage(&out);
         tell(a, 1, &out, 0);
-    } else if (!strcmp(name, "restricted") || !strcmp(name, "debugger") || !strcmp(name, "dump-strings") ||
-               !strcmp(name, "dump-po-strings") || !strcmp(name, "pretty-print")) {
+    } else if (!strcmp(name, "restricted")) {
+        a->restricted = true;
+    } else if (!strcmp(name, "debugger") || !strcmp(name, "dump-strings") || !strcmp(name, "dump-po-strings") ||
+               !strcmp(name, "pretty-print")) {
         fail(a, false, ": option is not implemented here", name - 2);
     } else {
         fail(a, true, ": invalid option", name - 2);
@@ -375,7 +377,9 @@ static void letters(struct args *a, const char *word)
             a->sh->login = true;
         else if (*c == 'o' || *c == 'O')
             named_option(a, on, *c == 'O');
-        else if (*c == 'r' || *c == 'D')
+        else if (*c == 'r')
+            a->restricted = on;
+        else if (*c == 'D')
             fail(a, false, ": option is not implemented here", text);
         else if (o)
             (void)options_set(a->sh, o->bit, on);
@@ -576,6 +580,8 @@ enum start_mode start_prepare(struct shell *sh, const struct shell_start *st, st
     run_startup_files(&a);
     if (st->posix)
         (void)options_set(sh, OPT_POSIX, true);
+    if (a.restricted)
+        options_restrict(sh);
     arena_done(&sh->scratch);
     sh->last_status = sh->flow == FLOW_NONE ? 0 : sh->last_status;
     return sh->flow == FLOW_NONE ? mode : START_END;

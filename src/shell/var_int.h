@@ -142,6 +142,9 @@ void var_push_frame(struct shell *sh, bool function);
 void var_pop_frame(struct shell *sh);
 /* Ends a temporary environment whose variables stay (special builtins in posix mode). */
 void var_keep_frame(struct shell *sh);
+/* What the newest frame hides is seen, and what hides it is not; again: as before. For the redirections of a command
+ * with assignments in front. Does nothing when the frame is a call's. */
+void var_swap_temps(struct shell *sh);
 /* Counting of frames (a clone shares its parent's). Accept NULL. */
 struct frame *frame_ref(struct frame *f);
 /* See frame_ref(). */

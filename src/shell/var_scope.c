@@ -122,36 +122,80 @@ void var_pop_frame(struct shell *sh)
     frame_free(f);
 }
 
+void var_swap_temps(struct shell *sh)
+{
+    struct frame *f = sh->frame;
+    if (!f || f->is_function || f->is_source || !f->n_saved)
+        return;
+    f = frame_own(sh, f);
+    for (uint32_t i = 0; i < f->n_saved; i++) {
+        struct binding *b = &f->saved[i];
+        struct var *now;
+        if (var__swap(sh, b->s, b->v, &now) < 0)
+            continue;
+        b->v = now;
+        if (b->s->special)
+            var__special_changed(sh, b->s);
+    }
+}
+
+/* Makes frame @f forget what it hides of @s, so that the newer value stays when it is popped: true and that value (one
+ * reference) when it hides one. */
+static bool forget_hidden(struct shell *sh, struct frame *f, struct sym *s, struct var **ret)
+{
+    for (uint32_t i = 0; i < f->n_saved; i++) {
+        if (f->saved[i].s != s)
+            continue;
+        f = frame_own(sh, f);
+        *ret = f->saved[i].v;
+        memmove(&f->saved[i], &f->saved[i + 1], (f->n_saved - i - 1) * sizeof f->saved[0]);
+        f->n_saved--;
+        return true;
+    }
+    return false;
+}
+
+static void now_lasting(struct shell *sh, struct sym *s)
+{
+    struct var *v = var_own(sh, s);
+    if (v)
+        v->flags &= ~(uint32_t)VAR_TEMP;
+}
+
+/* A variable that comes from the temporary environment of a function call gives way to a lasting one: the value goes on
+ * to where the call was made from. */
+static void outlast_calls(struct shell *sh, struct sym *s, const struct var *hidden)
+{
+    bool temp = hidden && (hidden->flags & VAR_TEMP);
+    for (struct frame *f = sh->frame; f && temp; f = f->prev) {
+        struct var *v;
+        if (!forget_hidden(sh, f, s, &v))
+            continue;
+        temp = v && (v->flags & VAR_TEMP);
+        var__unref(v);
+    }
+}
+
 void var_keep_frame(struct shell *sh)
 {
     struct frame *f = frame_own(sh, sh->frame);
-    for (uint32_t i = 0; i < f->n_saved; i++) {
-        struct var *v = var_own(sh, f->saved[i].s);
-        if (v)
-            v->flags &= ~(uint32_t)VAR_TEMP;
-    }
     sh->frame = f->prev;
     f->prev = NULL;
+    for (uint32_t i = 0; i < f->n_saved; i++) {
+        now_lasting(sh, f->saved[i].s);
+        outlast_calls(sh, f->saved[i].s, f->saved[i].v);
+    }
     frame_free(f);
 }
 
 void var__keep_temp(struct shell *sh, struct sym *s)
 {
     struct frame *f = sh->frame;
-    if (!f || f->is_function || f->is_source)
+    struct var *hidden;
+    if (!f || f->is_function || f->is_source || !forget_hidden(sh, f, s, &hidden))
         return;
-    f = frame_own(sh, f);
-    for (uint32_t i = 0; i < f->n_saved; i++) {
-        if (f->saved[i].s != s)
-            continue;
-        var__unref(f->saved[i].v);
-        memmove(&f->saved[i], &f->saved[i + 1], (f->n_saved - i - 1) * sizeof f->saved[0]);
-        f->n_saved--;
-        struct var *v = var_own(sh, s);
-        if (v)
-            v->flags &= ~(uint32_t)VAR_TEMP;
-        return;
-    }
+    var__unref(hidden);
+    now_lasting(sh, s);
 }
 
 /* Binds a fresh variable to @s and keeps the one before in @f. */
@@ -304,7 +348,7 @@ static void reveal(struct shell *sh, struct sym *s)
     if (!b)
         return;
     for (struct frame *f = sh->frame; f; f = f->prev)
-        if (b >= f->saved && b < f->saved + f->n_saved) {
+        if (f->n_saved && b >= f->saved && b < f->saved + f->n_saved) {
             size_t i = (size_t)(b - f->saved);
             memmove(b, b + 1, (f->n_saved - i - 1) * sizeof *b);
             f->n_saved--;

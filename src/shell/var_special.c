@@ -363,7 +363,8 @@ int var__special_write_elem(struct shell *sh, struct sym *s, struct str key, int
         mem_free(old);
         shell_lookup_changed(sh);
     } else if (id == SPECIAL_BASH_CMDS) {
-        exec_hash_set(sh, key, val);
+        if (exec_hash_allowed(sh, "", val))
+            exec_hash_set(sh, key, val);
     } else if (id == SPECIAL_DIRSTACK && index > 0 && (uint64_t)index <= sh->n_dirstack) {
         struct str *d = &sh->dirstack[index - 1];
         char *p = mem_dup(val.p, val.n);

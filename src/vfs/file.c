@@ -174,18 +174,18 @@ static int cut_page(struct vfs *v, struct node *n, uint64_t index, uint32_t len)
     int rc = vfs__content_need(n, index, &p);
     if (rc < 0 || !p || p->len <= len)
         return rc;
-    if (p->refs == 1) {
-        p->named = p->stored = false;
-        p->len = len;
-        return 0;
-    }
-    struct page *to = vfs__page_new(len);
+    /* Its room shrinks whether it is shared or not: what a tree takes must not depend on its forks. */
+    uint32_t old_cap = p->cap;
+    bool alone = p->refs == 1;
+    struct page *to = alone ? page_resize(p, vfs__page_cap(len)) : vfs__page_new(len);
     if (!to)
         return -ENOMEM;
-    memcpy(to->p, p->p, len);
+    if (!alone)
+        memcpy(to->p, p->p, len);
     to->len = len;
-    put_page(v, n, index, to, p, p->cap);
-    vfs__page_unref(p);
+    put_page(v, n, index, to, to, old_cap);
+    if (!alone)
+        vfs__page_unref(p);
     return 0;
 }
 

@@ -17,8 +17,9 @@
  * The host side of mounts. Every descriptor below a mount comes from openat2() beneath the mount's own, by names that
  * the tree resolved, none of which may be a symlink on the host. What was a directory when it was listed and is
  * something else now gives ESTALE, never another place. Status and targets are asked for by one name in the
- * descriptor of its directory, with calls that do not follow a symlink; that descriptor is kept for DIR_KEEP, so that
- * a directory moved out of the mount is soon let go.
+ * descriptor of its directory, with calls that do not follow a symlink. The descriptors of the directories used last
+ * are kept, so that a walk that goes down and back up opens each once; none longer than DIR_KEEP, so that a directory
+ * moved out of the mount is soon let go.
  *
  * System calls used: openat2, statx, getdents64, readlinkat, pread64, close.
  */
@@ -83,20 +84,31 @@ static int open_from_root(const struct host *host, const struct origin *o, int f
     return open_beneath(host->fd, path + at, flags);
 }
 
+/* Keeps @fd, of the directory @o, in the place of the one that was not used for the longest time. */
 static void keep_dir(struct host *host, int fd, struct origin *o)
 {
-    fd_close(&host->dir_fd);
+    struct kept_dir *last = &host->kept[HOST_KEPT - 1];
+    fd_close(&last->fd);
+    vfs__origin_unref(last->of);
+    memmove(host->kept + 1, host->kept, sizeof(host->kept) - sizeof(*last));
     o->refs++;
-    vfs__origin_unref(host->dir_of);
-    host->dir_fd = fd;
-    host->dir_of = o;
-    host->dir_time = clock_mono();
+    host->kept[0] = (struct kept_dir){.fd = fd, .of = o, .time = clock_mono()};
 }
 
-/* The kept descriptor if it is that of @dir, or -1. */
-static int kept_dir(const struct host *host, const struct origin *dir)
+/* The kept descriptor of @dir, or -1. It becomes the first. */
+static int kept_dir(struct host *host, const struct origin *dir)
 {
-    return host->dir_of == dir && host->dir_fd >= 0 && clock_mono() - host->dir_time < DIR_KEEP ? host->dir_fd : -1;
+    for (unsigned i = 0; i < HOST_KEPT; i++) {
+        struct kept_dir k = host->kept[i];
+        if (k.of != dir)
+            continue;
+        if (clock_mono() - k.time >= DIR_KEEP)
+            return -1;
+        memmove(host->kept + 1, host->kept, i * sizeof(k));
+        host->kept[0] = k;
+        return k.fd;
+    }
+    return -1;
 }
 
 /* A descriptor of the directory @dir, borrowed from the host: it may be O_PATH. */
@@ -113,7 +125,7 @@ static int dir_fd(struct host *host, struct origin *dir)
     return fd;
 }
 
-static int open_place(const struct host *host, const struct origin *o, int flags)
+static int open_place(struct host *host, const struct origin *o, int flags)
 {
     int dir = is_root(o) ? -1 : kept_dir(host, o->parent);
     return dir >= 0 ? open_beneath(dir, o->name, flags) : open_from_root(host, o, flags);
@@ -148,6 +160,10 @@ static void apply_status(struct node *n, const struct host *host, const struct s
     if (S_ISREG(n->mode)) {
         n->size = st->stx_size;
         n->u.origin->blocks = st->stx_blocks;
+        n->u.origin->size_or_links = st->stx_nlink;
+    } else if (S_ISDIR(n->mode)) {
+        n->x.origin->blocks = st->stx_blocks;
+        n->x.origin->size_or_links = st->stx_size;
     }
     n->flags &= (uint16_t)~NODE_UNSTAT;
 }
@@ -410,7 +426,9 @@ int vfs__host_list(struct vfs *v, uint64_t ino, const struct node *n)
     if (fd < 0)
         return fd;
     struct page *window = vfs__window_take(host);
-    int rc = window ? stat_fd(fd, "", &st) : -ENOMEM;
+    int rc = window ? 0 : -ENOMEM;
+    if (rc == 0 && n->flags & NODE_UNSTAT)
+        rc = stat_fd(fd, "", &st);
     if (rc == 0)
         rc = read_entries(&l, fd, window);
     struct node *edit = rc == 0 ? vfs__edit(v, ino) : NULL;
@@ -491,8 +509,10 @@ void vfs__host_unref(struct host *h)
     if (!h || --h->refs > 0)
         return;
     fd_close(&h->fd);
-    fd_close(&h->dir_fd);
-    vfs__origin_unref(h->dir_of);
+    for (unsigned i = 0; i < HOST_KEPT; i++) {
+        fd_close(&h->kept[i].fd);
+        vfs__origin_unref(h->kept[i].of);
+    }
     vfs__page_unref(h->window);
     vfs__free(h);
 }

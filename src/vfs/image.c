@@ -66,7 +66,7 @@ static int store_node(struct storing *s, const struct node *n)
         return 0;
     if (n->flags & NODE_MAPPED)
         return n->u.map->root ? store_radix(s, n->u.map->root) : 0;
-    return n->u.page ? store_page(s, n->u.page) : 0;
+    return n->u.page && n->u.page->len > IMAGE_INLINE ? store_page(s, n->u.page) : 0;
 }
 
 /* The recursion is as deep as a table has levels. */

@@ -7,6 +7,7 @@
 #include "vfs/image.h"
 #include "vfs/vfs_int.h"
 
+#define IMAGE_INLINE 64u /* bytes of content that lie in the node */
 #define IMAGE_LEVELS 14u /* of any table: 5 bits each */
 
 /* Appends a varint (LEB128). */

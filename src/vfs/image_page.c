@@ -15,8 +15,6 @@
  * counts, order and form of names, capacities, mount numbers.
  */
 
-#define INLINE_MAX 64u /* bytes of content that lie in the node */
-
 enum content { CONTENT_NONE, CONTENT_INLINE, CONTENT_BLOB };
 
 #define KEPT_FLAGS (NODE_MAPPED | NODE_HOST | NODE_UNSTAT | NODE_CLEAN | NODE_TOP)
@@ -113,7 +111,7 @@ struct radix *vfs__radix_absent(struct library *lib, const struct cas_id *id, un
         return NULL;
     r->refs = 1;
     r->level = (uint8_t)level;
-    r->n = 1; /* not empty */
+    r->n = 1; /* not known yet */
     r->kind = (uint8_t)kind;
     r->stored = r->absent = true;
     r->id = *id;
@@ -189,7 +187,7 @@ static void put_content(struct buf *out, const struct node *n)
     const struct page *p = n->u.page;
     if (!p) {
         image__put_num(out, CONTENT_NONE);
-    } else if (!p->absent && (p->len <= INLINE_MAX || S_ISLNK(n->mode))) {
+    } else if (!p->absent && (p->len <= IMAGE_INLINE || S_ISLNK(n->mode))) {
         image__put_num(out, CONTENT_INLINE);
         image__put_num(out, p->cap);
         image__put_num(out, p->len);
@@ -243,7 +241,9 @@ static void get_map(struct cursor *c, struct library *lib, struct node *n)
         c->bad = true;
         return;
     }
-    *m = (struct filemap){.refs = 1, .bytes = image__get_num(c), .pages = image__get_num(c)};
+    *m = (struct filemap){.refs = 1};
+    m->bytes = image__get_num(c);
+    m->pages = image__get_num(c);
     unsigned levels = (unsigned)get_most(c, IMAGE_LEVELS);
     struct cas_id id = levels ? image__get_id(c) : (struct cas_id){{0}};
     if (levels && !c->bad)
@@ -356,7 +356,8 @@ static void get_links(struct cursor *c, struct node *n)
     *l = (struct links){.refs = 1, .cap = (uint32_t)count};
     n->x.links = l;
     for (; l->n < count && !c->bad; l->n++) {
-        l->e[l->n] = (struct link){image__get_num(c), image__get_num(c)};
+        l->e[l->n].dir = image__get_num(c);
+        l->e[l->n].count = image__get_num(c);
         c->bad |= l->e[l->n].count == 0 || (l->n > 0 && l->e[l->n].dir <= l->e[l->n - 1].dir);
     }
     c->bad |= count < 2;
@@ -518,7 +519,7 @@ int vfs__decode_radix(struct str blob, struct library *lib, unsigned level, unsi
         r->n = (uint8_t)(r->n + (r->slot[i] != NULL));
         c.bad |= !r->slot[i];
     }
-    if (cursor_ok(&c) && used) {
+    if (cursor_ok(&c)) {
         *ret = r;
         return 0;
     }

@@ -11,9 +11,17 @@
 /* tmpfs counts this much for each entry of a directory, and "." and "..". */
 #define DIRENT_BYTES 20u
 
+/* A directory that came from a host: its size and blocks stay the host's, as a disk's do when entries come and go. */
+static bool is_host_dir(const struct node *n)
+{
+    return S_ISDIR(n->mode) && n->mount && n->x.origin;
+}
+
 /* Blocks of 512 bytes: whole pages, the last one as far as it is filled, to 4 KiB. */
 static uint64_t blocks_of(const struct node *n)
 {
+    if (is_host_dir(n))
+        return n->x.origin->blocks;
     if (!S_ISREG(n->mode) || n->size == 0)
         return 0;
     if (n->flags & NODE_HOST)
@@ -25,12 +33,19 @@ static uint64_t blocks_of(const struct node *n)
     return whole * (VFS_PAGE / 512) + (last ? ((uint64_t)last->len + 4095) / 4096 * 8 : 0);
 }
 
+/* A file that is still the host's has its other names there too, though they are files of their own here. */
+static uint32_t links_of(const struct node *n)
+{
+    bool host = S_ISREG(n->mode) && n->flags & NODE_HOST;
+    return host ? (uint32_t)n->u.origin->size_or_links - 1 + n->nlink : n->nlink;
+}
+
 static void fill(const struct node *n, uint64_t ino, struct vfs_stat *st)
 {
     *st = (struct vfs_stat){.dev = DEV_BASE + n->mount,
                             .ino = ino,
                             .mode = n->mode,
-                            .nlink = n->nlink,
+                            .nlink = links_of(n),
                             .uid = n->uid,
                             .gid = n->gid,
                             .size = n->size,
@@ -43,7 +58,7 @@ static void fill(const struct node *n, uint64_t ino, struct vfs_stat *st)
     if (S_ISCHR(n->mode) || S_ISBLK(n->mode))
         st->rdev = n->u.rdev;
     if (S_ISDIR(n->mode))
-        st->size = n->flags & NODE_HOST ? 4096 : (n->size + 2) * DIRENT_BYTES;
+        st->size = is_host_dir(n) ? n->x.origin->size_or_links : (n->size + 2) * DIRENT_BYTES;
 }
 
 int vfs_stat_ino(struct vfs *v, uint64_t ino, struct vfs_stat *ret)

@@ -232,6 +232,10 @@ struct vfs_dirent {
     uint32_t type; /* S_IF* of the node */
 };
 
+/* Whether @cred may read the entries of the directory @dir, for who goes on to do so: one descriptor of a host
+ * directory then gives both its status and its entries. 0, -EACCES, -ESTALE. */
+int vfs_dir_enter(struct vfs *v, const struct vfs_cred *cred, uint64_t dir);
+
 /* The first entry after @after in byte order of names ("" for the first; "." and ".." are not listed). 1, 0 at the
  * end, or ENOTDIR EACCES. Naming the place by name makes reading stable while entries come and go. No permission
  * check. */

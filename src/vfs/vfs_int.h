@@ -251,9 +251,10 @@ struct links {
 struct origin {
     uint32_t refs;
     uint32_t len;
-    uint64_t blocks;       /* of 512 bytes, once the status was read */
-    struct origin *parent; /* counted; NULL for the mount's root */
-    char name[];           /* NUL-terminated */
+    uint64_t blocks;        /* of 512 bytes; this and the next once the status was read */
+    uint64_t size_or_links; /* of a directory its size, of a file its names on the host */
+    struct origin *parent;  /* counted; NULL for the mount's root */
+    char name[];            /* NUL-terminated */
 };
 
 enum node_flag {
@@ -537,15 +538,22 @@ uint64_t vfs__depth(struct vfs *v, uint64_t dir);
 
 /* ---- host.c ---- */
 
+/* Directories of a mount whose descriptors are kept for a moment: as many as a walk has above it in most trees. */
+#define HOST_KEPT 4
+
+struct kept_dir {
+    int fd;            /* -1: none */
+    struct origin *of; /* counted */
+    int64_t time;
+};
+
 struct host {
     uint32_t refs;
     int fd;
     bool file; /* a mount of one file: @fd is the file */
     uint32_t host_uid, host_gid, uid, gid;
-    int dir_fd;            /* the directory looked at last, kept for a moment, or -1 */
-    struct origin *dir_of; /* counted */
-    int64_t dir_time;
-    struct page *window; /* a spare page to read into */
+    struct kept_dir kept[HOST_KEPT]; /* the one used last is the first */
+    struct page *window;             /* a spare page to read into */
 };
 
 /* Makes the status of a node known (and a symlink's target); *n is the node after. 0, -ENOMEM or an error of the host.

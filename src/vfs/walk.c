@@ -325,6 +325,15 @@ int vfs_access_ino(struct vfs *v, const struct vfs_cred *cred, uint64_t ino, int
     return vfs__permit(cred, n, want);
 }
 
+int vfs_dir_enter(struct vfs *v, const struct vfs_cred *cred, uint64_t dir)
+{
+    struct node *n = vfs__is_provided(dir) ? NULL : vfs__node(v, dir);
+    /* Why a listing failed is told by the status, or by the reading that follows. */
+    if (n && S_ISDIR(n->mode) && n->flags & NODE_HOST && n->flags & NODE_UNSTAT)
+        (void)vfs__host_list(v, dir, n);
+    return vfs_access_ino(v, cred, dir, R_OK);
+}
+
 int vfs_access(struct vfs *v, const struct vfs_ctx *ctx, uint64_t at, struct str path, int want, int flags)
 {
     uint64_t ino;

@@ -223,7 +223,9 @@ static int set_limit(int what, rlim_t v)
 static int set_limits(const struct confine_config *cfg)
 {
     int e = set_limit(RLIMIT_CORE, 0);
+#ifndef FRONTAL_SANITIZE /* whose reports go to standard error, which may be a file */
     e = e ? e : set_limit(RLIMIT_FSIZE, 0);
+#endif
     e = e ? e : set_limit(RLIMIT_NPROC, 0);
     e = e ? e : set_limit(RLIMIT_MEMLOCK, 0);
     e = e ? e : set_limit(RLIMIT_MSGQUEUE, 0);

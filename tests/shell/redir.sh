@@ -98,3 +98,16 @@ i=0; x=; while [ $i -lt 200 ]; do x="$x line $i of a here document that must be 
 "; i=$((i+1)); done; cat <<E | wc -c
 $x$x$x$x$x$x$x$x
 E
+### limit of descriptors
+ulimit -n 64; ulimit -n; ulimit -Hn; ulimit -Sn
+ulimit -Sn 20; ulimit -n; ulimit -Hn; (ulimit -n 10; ulimit -n); ulimit -n; bash -c 'ulimit -n'
+ulimit -Sn 65; echo $?
+ulimit -n hard; echo $?; ulimit -n
+ulimit -Hn 30; echo $?; ulimit -Sn
+ulimit -n 12; exec 12</dev/null; echo $?
+cat <(echo a) <(echo b)
+### no descriptor for a variable
+#@ err: any
+ulimit -n 6; unset v; exec {v}</dev/null; echo ${v-unset}
+### process substitutions without end
+for ((i = 0; i < 3000; i++)); do read x < <(echo $i); done; echo $x

@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/test/test.h"
 #include "regex/test/host.h"
+#include "regex/test/readings.h"
 #include "regex/regex.h"
 
 #define DEPTH 3 /* of groups */
@@ -122,6 +123,8 @@ static void make_text(struct gen *g, struct buf *out)
 
 struct tally {
     unsigned done, bad, skipped;
+    unsigned wrong;     /* matches of the C library that no reading of the pattern gives */
+    unsigned undecided; /* the same, but trying all readings would take too long */
 };
 
 static void show(const char *what, const char *pattern, const char *text, unsigned flags, unsigned eflags)
@@ -138,26 +141,68 @@ static void show(const char *what, const char *pattern, const char *text, unsign
     printf("# %s: pattern '%s' text '%s' flags %x eflags %x\n", what, q, r, flags, eflags);
 }
 
+/* The parts of the text that come before @ours, or begin there and are longer, and that some reading gives: false when
+ * there is one. All parts when @found is not set. */
+static bool none_is_better(const char *pattern, unsigned flags, const struct host_text *t, bool found,
+                           const struct regex_span *ours)
+{
+    size_t n = strlen(t->text);
+    for (size_t i = 0; i <= (found ? (size_t)ours->start : n); i++) {
+        for (size_t k = found && i == (size_t)ours->start ? (size_t)ours->end + 1 : i; k <= n; k++) {
+            if (readings_match(pattern, flags, t->text, t->eflags, i, k) == 1) {
+                printf("#   better: %zu-%zu\n", i, k);
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/*
+ * Checks one search of a pattern with back-references. There the C library is no reference: it misses matches, and
+ * about one of its answers to 20,000 patterns is a match that there is not. So every reading of the pattern is tried:
+ * ours must be the leftmost, longest part of the text that one gives; and what the C library finds and is better must
+ * be one that none gives.
+ */
+static bool is_best(struct regex *re, const char *pattern, unsigned flags, const struct host_text *t,
+                    struct tally *tally)
+{
+    struct regex_span ours[HOST_SPANS] = {0};
+    int a = regex_exec(re, str_c(t->text), 0, t->eflags, ours, HOST_SPANS);
+    int b = regex_exec(re, str_c(t->text), 0, t->eflags, NULL, 0);
+    size_t start = (size_t)ours[0].start, end = (size_t)ours[0].end;
+    if (a < 0 || a != b || (a == 1 && readings_match(pattern, flags, t->text, t->eflags, start, end) == 0) ||
+        !none_is_better(pattern, flags, t, a == 1, ours)) {
+        show("ours is not the best match", pattern, t->text, flags, t->eflags);
+        printf("#   ours %d and %d, %zu-%zu\n", a, b, start, end);
+        return false;
+    }
+    if (t->found == 1) {
+        struct regex_span theirs = t->spans[0];
+        if (a == 0 || theirs.start < ours[0].start || (theirs.start == ours[0].start && theirs.end > ours[0].end)) {
+            bool decided =
+                readings_match(pattern, flags, t->text, t->eflags, (size_t)theirs.start, (size_t)theirs.end) == 0;
+            tally->wrong += decided;
+            tally->undecided += !decided;
+        }
+    }
+    return true;
+}
+
 /* Compares one search; false when the results differ. */
-static bool same(struct regex *re, const char *pattern, unsigned flags, const struct host_text *t, bool overall_only)
+static bool same(struct regex *re, const char *pattern, unsigned flags, const struct host_text *t)
 {
     struct regex_span ours[HOST_SPANS];
     int a = regex_exec(re, str_c(t->text), 0, t->eflags, ours, HOST_SPANS);
     int b = regex_exec(re, str_c(t->text), 0, t->eflags, NULL, 0);
     if (t->found < 0)
         return a >= 0 && a == b;
-    /* With back-references the C library misses matches; what it finds must be found, or something earlier or longer.
-     */
-    if (overall_only && a == 1 && b == 1 &&
-        (t->found == 0 || ours[0].start < t->spans[0].start ||
-         (ours[0].start == t->spans[0].start && ours[0].end > t->spans[0].end)))
-        return true;
     if (a != t->found || b != t->found) {
         show(t->found ? "they match" : "they do not match", pattern, t->text, flags, t->eflags);
         printf("#   ours %d and %d\n", a, b);
         return false;
     }
-    for (size_t i = 0; a == 1 && i < (overall_only ? 1 : HOST_SPANS); i++) {
+    for (size_t i = 0; a == 1 && i < HOST_SPANS; i++) {
         if (ours[i].start != t->spans[i].start || ours[i].end != t->spans[i].end) {
             show("groups", pattern, t->text, flags, t->eflags);
             printf("#   group %zu: ours %td-%td theirs %td-%td\n", i, ours[i].start, ours[i].end, t->spans[i].start,
@@ -170,7 +215,7 @@ static bool same(struct regex *re, const char *pattern, unsigned flags, const st
 
 #define N_TEXTS 8
 
-static void one_pattern(struct gen *g, struct tally *t, bool overall_only)
+static void one_pattern(struct gen *g, struct tally *t)
 {
     buf_clear(&g->b);
     g->groups = 0;
@@ -202,7 +247,7 @@ static void one_pattern(struct gen *g, struct tally *t, bool overall_only)
     }
     for (int i = 0; a == 0 && b == 0 && i < N_TEXTS; i++) {
         t->skipped += ht[i].found < 0;
-        if (!same(re, g->b.p, flags, &ht[i], overall_only)) {
+        if (!(g->backrefs ? is_best(re, g->b.p, flags, &ht[i], t) : same(re, g->b.p, flags, &ht[i]))) {
             t->bad++;
             break;
         }
@@ -220,36 +265,68 @@ static void run(bool utf8, bool words, bool backrefs, uint64_t n)
     buf_init(&g.b, 4096);
     for (uint64_t i = 0; i < n && t.bad < 20; i++) {
         g.ere = pick(&g, 2);
-        one_pattern(&g, &t, backrefs);
+        one_pattern(&g, &t);
     }
     buf_done(&g.b);
-    printf("# %u patterns, %u differ, %u results the C library did not give\n", t.done, t.bad, t.skipped);
-    /* With back-references glibc itself is wrong in about one of 20,000: it reports, say, a match of `$` inside a text.
-     */
-    CHECK(t.bad <= (backrefs ? 3u : 0u));
+    printf("# %u patterns, %u differ, %u results the C library did not give", t.done, t.bad, t.skipped);
+    if (backrefs)
+        printf(", %u it gave are no matches, %u undecided", t.wrong, t.undecided);
+    printf("\n");
+    CHECK_INT(t.bad, 0);
+}
+
+/* Patterns to try. Sanitizers make the fork that each takes twenty times dearer. */
+static uint64_t count(uint64_t n)
+{
+    return test_env("FRONTAL_REGEX_RANDOM", test_env("FRONTAL_SANITIZED", 0) ? n / 20 : n);
 }
 
 TEST_LIMIT(random_bytes, 300)
 {
-    run(false, false, false, test_env("FRONTAL_REGEX_RANDOM", 20000));
+    run(false, false, false, count(20000));
 }
 
 TEST_LIMIT(random_bytes_words, 300)
 {
-    run(false, true, false, test_env("FRONTAL_REGEX_RANDOM", 20000));
+    run(false, true, false, count(20000));
 }
 
 TEST_LIMIT(random_utf8, 300)
 {
-    run(true, false, false, test_env("FRONTAL_REGEX_RANDOM", 10000));
+    run(true, false, false, count(10000));
 }
 
 TEST_LIMIT(random_utf8_words, 300)
 {
-    run(true, true, false, test_env("FRONTAL_REGEX_RANDOM", 10000));
+    run(true, true, false, count(10000));
 }
 
 TEST_LIMIT(random_backrefs, 300)
 {
-    run(false, false, true, test_env("FRONTAL_REGEX_RANDOM", 10000));
+    run(false, false, true, count(10000));
+}
+
+/* What the C library (2.36) gets wrong with back-references: a match that no reading of the pattern gives, here of a
+ * loop that goes on with what the group was in another round. */
+TEST(matches_that_there_are_not)
+{
+    static const struct {
+        const char *pattern, *text;
+        size_t start, end;       /* the match */
+        size_t wrong_s, wrong_e; /* theirs */
+    } cases[] = {
+        {"([ab]?|)*(\\1(|[^a]\\1)(c+(){0,2})+)*\\'", "aBacabcc", 4, 8, 0, 8},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct regex *re;
+        const char *msg;
+        struct regex_span got[1];
+        CHECK_INT(regex_compile(str_c(cases[i].pattern), REGEX_ERE, &re, &msg), 0);
+        CHECK_INT(regex_exec(re, str_c(cases[i].text), 0, 0, got, 1), 1);
+        CHECK_INT(got[0].start, cases[i].start);
+        CHECK_INT(got[0].end, cases[i].end);
+        CHECK_INT(readings_match(cases[i].pattern, REGEX_ERE, cases[i].text, 0, cases[i].start, cases[i].end), 1);
+        CHECK_INT(readings_match(cases[i].pattern, REGEX_ERE, cases[i].text, 0, cases[i].wrong_s, cases[i].wrong_e), 0);
+        regex_free(re);
+    }
 }

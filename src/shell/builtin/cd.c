@@ -255,6 +255,8 @@ static int builtin_cd(struct shell *sh, struct builtin_args *a)
     struct going g = {.sh = sh, .who = a->argv[0].p, .no_links = sh_opt(sh, OPT_PHYSICAL)};
     struct builtin_opt o = {0};
     int c;
+    if (sh_restricted(sh, g.who, NULL))
+        return 1;
     while ((c = builtin_getopt(sh, a, "eLP", &o)) != -1) {
         if (c == 'e')
             g.strict = true;

@@ -203,6 +203,8 @@ static int builtin_command(struct shell *sh, struct builtin_args *a)
     int c;
     while ((c = builtin_getopt(sh, a, "pvV", &o)) != -1) {
         if (c == 'p') {
+            if (sh_restricted(sh, "command", "-p"))
+                return 1;
             standard = true;
         } else if (c == 'v' || c == 'V') {
             asked = true;
@@ -211,8 +213,15 @@ static int builtin_command(struct shell *sh, struct builtin_args *a)
             return 2;
         }
     }
-    if (!asked)
-        return o.i < a->argc ? exec_argv_node(sh, a, o.i, FIND_NO_FUNC, standard) : 0;
+    if (!asked && o.i >= a->argc)
+        return 0;
+    if (!asked) {
+        bool before = sh->by_command;
+        sh->by_command = true;
+        int status = exec_argv_node(sh, a, o.i, FIND_NO_FUNC, standard);
+        sh->by_command = before;
+        return status;
+    }
     if (standard)
         q.path = EXEC_DEFAULT_PATH;
     bool any = false;

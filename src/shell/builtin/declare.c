@@ -204,9 +204,10 @@ static int declare_bound(struct decl *d, struct sym *s, struct target *t)
     const struct var *v = var_find_raw(sh, s);
     bool changes = t->has_value || t->list || d->clear & VAR_READONLY;
     if (is_readonly(v) && (changes || d->set & VAR_NAMEREF)) {
-        if (d->plain)
-            sh_error(sh, "%s: readonly variable", t->name.p);
-        return d->plain ? 1 : fail(d, t->name, "readonly variable");
+        if (!d->plain)
+            return fail(d, t->name, "readonly variable");
+        sh_error(sh, "%s: readonly variable", t->name.p);
+        return sh_misused(sh, 1);
     }
     if (d->clear & VAR_NAMEREF && var_attr(sh, s, 0, VAR_NAMEREF) < 0)
         return 1;
@@ -273,7 +274,9 @@ static int declare_function(struct decl *d, struct str name)
 {
     struct func *f = func_find(d->sh, name);
     bool attributes = (d->set | d->clear) != 0; /* those that a function cannot have change nothing */
-    if (!f && str_find(name, '=', 0) > 0) {
+    if (f && d->plain && (d->set & VAR_EXPORT) && strpbrk(f->name.p, "=/")) /* the environment could not name it */
+        return fail(d, name, "cannot export");
+    if ((!f || !d->plain) && str_find(name, '=', 0) > 0) {
         sh_error(d->sh, "%s: cannot use `-f' to make functions", d->who);
         return 1;
     }

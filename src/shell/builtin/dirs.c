@@ -256,6 +256,8 @@ static int builtin_pushd(struct shell *sh, struct builtin_args *a)
 {
     struct request r = {.sh = sh, .a = a, .who = a->argv[0].p, .i = 1};
     uint32_t at;
+    if (sh_restricted(sh, r.who, NULL))
+        return 1;
     int status = take_arguments(&r, "n", true);
     if (status != 0)
         return status;
@@ -292,6 +294,8 @@ static int builtin_popd(struct shell *sh, struct builtin_args *a)
 {
     struct request r = {.sh = sh, .a = a, .who = a->argv[0].p, .i = 1};
     uint32_t at = 0;
+    if (sh_restricted(sh, r.who, NULL))
+        return 1;
     int status = take_arguments(&r, "n", false);
     if (status != 0)
         return status;

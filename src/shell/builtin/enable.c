@@ -33,6 +33,8 @@ static int builtin_enable_cmd(struct shell *sh, struct builtin_args *a)
         unload |= c == 'd';
         load |= c == 'f';
     }
+    if ((load || unload) && sh_restricted(sh, "enable", NULL))
+        return 1;
     if (load) {
         sh_error(sh, "enable: -f: loadable builtins are not implemented here");
         return 2;

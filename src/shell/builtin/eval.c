@@ -13,7 +13,7 @@ static int builtin_eval(struct shell *sh, struct builtin_args *a)
 {
     struct builtin_opt o = {0};
     if (builtin_getopt(sh, a, "", &o) != -1)
-        return 2;
+        return sh_misused(sh, 2);
     size_t n = 0;
     for (int i = o.i; i < a->argc; i++)
         if (!num_add(n, a->argv[i].n + 1, &n))
@@ -33,7 +33,7 @@ static int builtin_eval(struct shell *sh, struct builtin_args *a)
     return exec_text(sh, str_of(text, (size_t)(p - text)), sh->line, "eval");
 }
 
-BUILTIN(eval, "eval", builtin_eval, BUILTIN_SPECIAL, "eval [arg ...]",
+BUILTIN(eval, "eval", builtin_eval, BUILTIN_SPECIAL | BUILTIN_TEXT, "eval [arg ...]",
         "    Join the arguments with blanks and run the result as commands of this shell.\n"
         "\n"
         "    The status is that of the commands, or 0 when there are none.\n");
@@ -67,9 +67,7 @@ static int cannot_read(struct shell *sh, const char *who, struct str name, int e
         sh_error(sh, "%s: %s: file not found", who, errtab_text(err));
     else
         sh_errno(sh, err, "%s", name.p);
-    if (sh_opt(sh, OPT_POSIX))
-        (void)sh_fatal(sh, 1);
-    return 1;
+    return sh_misused(sh, 1);
 }
 
 static int builtin_source(struct shell *sh, struct builtin_args *a)
@@ -77,16 +75,18 @@ static int builtin_source(struct shell *sh, struct builtin_args *a)
     const char *who = a->argv[0].p;
     struct builtin_opt o = {0};
     if (builtin_getopt(sh, a, "", &o) != -1)
-        return 2;
+        return sh_misused(sh, 2);
     if (o.i >= a->argc) {
         sh_error(sh, "%s: filename argument required", who);
-        return builtin_usage(sh, builtin_find_any(a->argv[0]));
+        return sh_misused(sh, builtin_usage(sh, builtin_find_any(a->argv[0])));
     }
-    struct str name = a->argv[o.i], file = find_file(sh, name);
+    struct str name = a->argv[o.i];
+    if (memchr(name.p, '/', name.n) && sh_restricted(sh, who, name.p))
+        return 1;
+    struct str file = find_file(sh, name);
     if (!file.p) {
         sh_error(sh, "%s: %s: file not found", who, name.p);
-        (void)sh_fatal(sh, 1);
-        return 1;
+        return sh_misused(sh, 1);
     }
     struct buf text BUF_AUTO;
     buf_init(&text, LIMIT_SCRIPT);
@@ -103,5 +103,5 @@ static int builtin_source(struct shell *sh, struct builtin_args *a)
     "\n"                                                                                                               \
     "    The status is that of the last command, or 1 when the file cannot be read.\n"
 
-BUILTIN(source, "source", builtin_source, BUILTIN_SPECIAL, "source filename [arguments]", SOURCE_HELP);
-BUILTIN(dot, ".", builtin_source, BUILTIN_SPECIAL, ". filename [arguments]", SOURCE_HELP);
+BUILTIN(source, "source", builtin_source, BUILTIN_SPECIAL | BUILTIN_TEXT, "source filename [arguments]", SOURCE_HELP);
+BUILTIN(dot, ".", builtin_source, BUILTIN_SPECIAL | BUILTIN_TEXT, ". filename [arguments]", SOURCE_HELP);

@@ -21,6 +21,8 @@ static int builtin_exec(struct shell *sh, struct builtin_args *a)
         sh->keep_redirs = true;
         return 0;
     }
+    if (sh_restricted(sh, "exec", NULL))
+        return 1;
     if (login)
         arg0 = str_c(arena_printf(&sh->scratch, "-%s", arg0.p ? arg0.p : a->argv[o.i].p));
     int status = exec__replace(sh, a->argc - o.i, a->argv + o.i, arg0, clear);

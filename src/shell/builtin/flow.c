@@ -38,6 +38,8 @@ static int leave(struct shell *sh, struct builtin_args *a, enum flow flow)
     int64_t n = 1;
     if (wants_help(sh, a))
         return 2;
+    if (!sh->loop_depth && sh_opt(sh, OPT_POSIX))
+        return 0;
     if (!sh->loop_depth) {
         sh_error(sh, "%s: only meaningful in a `for', `while', or `until' loop", a->argv[0].p);
         return 0;

@@ -81,6 +81,8 @@ static int builtin_hash(struct shell *sh, struct builtin_args *a)
             return 2;
     }
     int n = a->argc - o.i;
+    if (h.path.p && !exec_hash_allowed(sh, "hash: ", h.path))
+        return 1;
     if (h.reset)
         exec_hash_clear(sh);
     if (n == 0 && (h.tell || h.drop)) {

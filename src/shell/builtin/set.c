@@ -39,9 +39,12 @@ static int check_word(struct shell *sh, struct str w, struct str next, bool has_
                 sh_error(sh, "set: %s: invalid option name", next.p);
                 return 2;
             }
+        } else if (w.p[k] == 'r' && (w.p[0] == '-' || !sh->restricted)) {
+            continue;
         } else if (!options_letter(w.p[k])) {
             sh_error(sh, "set: %c%c: invalid option", w.p[0], w.p[k]);
-            return builtin_usage(sh, self());
+            int status = builtin_usage(sh, self());
+            return w.p[k] == 'r' ? 1 : status;
         }
     }
     return 0;
@@ -68,7 +71,11 @@ static void apply_word(struct shell *sh, struct str w, struct str next, bool tak
 {
     bool on = w.p[0] == '-';
     for (size_t k = 1; k < w.n; k++) {
-        if (w.p[k] != 'o')
+        if (w.p[k] == 'r' && on)
+            options_restrict(sh);
+        else if (w.p[k] == 'r')
+            continue;
+        else if (w.p[k] != 'o')
             (void)options_set(sh, options_letter(w.p[k])->bit, on); /* what cannot be changed stays, as in bash */
         else if (takes_next)
             (void)options_set(sh, options_find(next)->bit, on);

@@ -56,15 +56,6 @@ static bool perm_bits(char c, uint32_t allowed, uint32_t *perm)
     case 's':
     case 't':
         return true; /* no part of a mask */
-    case 'u':
-        *perm |= allowed >> 6 & 7;
-        return true;
-    case 'g':
-        *perm |= allowed >> 3 & 7;
-        return true;
-    case 'o':
-        *perm |= allowed & 7;
-        return true;
     default:
         return false;
     }

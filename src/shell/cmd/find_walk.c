@@ -153,7 +153,7 @@ static int enter(struct find *f)
         if (r < 0)
             return r;
     }
-    int r = vfs_access_ino(f->v, &f->c->p->cred, ino, R_OK);
+    int r = vfs_dir_enter(f->v, &f->c->p->cred, ino);
     return r < 0 ? r : push(f, ino);
 }
 

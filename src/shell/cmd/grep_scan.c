@@ -246,6 +246,8 @@ static int room(struct grep *g, size_t n)
 static ssize_t fill(struct scan *s)
 {
     struct grep *g = s->g;
+    if (s->eof)
+        return 0;
     int r = cmd_poll(g->c);
     if (r == 0)
         r = room(g, s->len + BLOCK + 1);
@@ -257,7 +259,8 @@ static ssize_t fill(struct scan *s)
         s->len += (size_t)n;
         s->in->off += (uint64_t)n;
     }
-    s->eof = n == 0;
+    /* A handle gives less than was asked for at the end only: no second call to hear 0. */
+    s->eof = n == 0 || (s->in->fd < 0 && n < (ssize_t)BLOCK);
     return n;
 }
 

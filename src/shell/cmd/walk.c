@@ -75,7 +75,7 @@ static enum walk_event first_event(struct walk *w)
 /* Pushes the directory that PRE gave: 0 or why it cannot be read. */
 static int enter(struct walk *w)
 {
-    int r = vfs_access_ino(cmd_vfs(w->c), &w->c->p->cred, w->st.ino, R_OK);
+    int r = vfs_dir_enter(cmd_vfs(w->c), &w->c->p->cred, w->st.ino);
     if (r < 0)
         return r;
     if (w->n >= WALK_DEPTH_MAX)

@@ -45,8 +45,8 @@ static const char *const scripts[] = {
     "f() { local x=1; g() { local x=2; echo $((1/0)); }; g; }; f; unset -f f g",
     "{ { echo a; } > /tmp/a; } > /tmp/b; echo $((1/0)) > /tmp/c",
     "while :; do echo ${x:?gone}; done > /tmp/d",
-    "echo a > /nonexistent/b; cat < /nonexistent/c; { :; } < /nonexistent/d; f() { :; } > /nonexistent/e; f; unset -f "
-    "f",
+    "echo a > /nonexistent/b; cat < /nonexistent/c; { :; } < /nonexistent/d",
+    "f() { :; } > /nonexistent/e; f; unset -f f",
     "echo $(echo $(echo $((1/0)))); x=$(exit 3); unset x",
     "(exit 3); (f() { return 5; }; f); ( ( ( exit 1 ) ) )",
     "echo a | cat | cat > /tmp/e; false | true | (exit 4); echo x | { read y; echo $y; }; unset y",

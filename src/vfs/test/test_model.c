@@ -29,6 +29,8 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/test/test.h"
+#include "vfs/image.h"
+#include "vfs/test/mem_store.h"
 #include "vfs/vfs.h"
 
 #define N_HANDLES 6
@@ -58,6 +60,8 @@ static bool devices;
 static int old_root = -1;
 static char root_dir[] = "/tmp/frontal-model-XXXXXX";
 static uint64_t op_number;
+static struct cas *store;
+static struct vfs_canon *canon; /* of the tree that was stored last */
 static char op_text[3 * LIMIT_PATH];
 static bool stop;
 static int64_t ticks;
@@ -826,6 +830,29 @@ static void check_fork(struct fork *f)
     buf_done(&now);
 }
 
+/* The tree, stored and loaded. */
+static struct vfs *by_way_of_the_store(void)
+{
+    struct vfs_image_env env = {.quota = {0}};
+    struct vfs_canon *known = NULL;
+    struct cas_id root, image, again;
+    struct vfs *next = NULL;
+    if (!store)
+        store = mem_store_new();
+    if (!canon)
+        canon = vfs_canon_new();
+    vfs_get_quota(v, &env.quota);
+    describe("store and load", str_of("", 0), str_of("", 0), 0, 0);
+    if (vfs_image_store(v, canon, store, &root, &image) < 0 ||
+        vfs_image_load(store, &image, &env, &next, &known, &again) < 0 || cas_id_cmp(&root, &again) != 0) {
+        mismatch("store and load", 1, 0);
+        return vfs_fork(v);
+    }
+    vfs_canon_free(canon);
+    canon = known;
+    return next;
+}
+
 static void op_fork(void)
 {
     struct fork *f = &forks[rnd(N_FORKS)];
@@ -845,7 +872,7 @@ static void op_fork(void)
     become(0);
     if (chdir("/") < 0)
         abort();
-    struct vfs *next = vfs_fork(v);
+    struct vfs *next = chance(50) ? vfs_fork(v) : by_way_of_the_store();
     vfs_free(v);
     v = next;
     CHECK_INT(vfs_open_ino(v, VFS_ROOT_INO, O_PATH, &cwd.h), 0);
@@ -940,6 +967,11 @@ static void run(int users, uint64_t ops)
     const char *what = "";
     CHECK_INT(vfs_check(v, &what), 0);
     vfs_free(v);
+    vfs_canon_free(canon);
+    canon = NULL;
+    if (store)
+        mem_store_free(store);
+    store = NULL;
     leave_tmpfs();
 }
 

@@ -124,6 +124,78 @@ TEST(reading)
     vfs_free(v);
 }
 
+/* What stat says of links, size and blocks is the host's until the tree has a copy of its own. */
+TEST(links_and_blocks_are_the_hosts)
+{
+    setup();
+    struct vfs *v = mounted(VFS_MOUNT_COW);
+    struct stat st;
+    CHECK_INT(link(host_path("m/a.txt"), host_path("m/dir/a")), 0);
+    CHECK_INT(tree_stat(v, "/mnt/host/a.txt").nlink, 2);
+    CHECK_INT(tree_stat(v, "/mnt/host/dir/b.txt").nlink, 1);
+    CHECK_INT(vfs_link(v, &tree_ctx, 0, STR("/mnt/host/a.txt"), 0, STR("/mnt/host/more"), 0), 0);
+    CHECK_INT(tree_stat(v, "/mnt/host/a.txt").nlink, 3);
+    CHECK_INT(vfs_unlink(v, &tree_ctx, 0, STR("/mnt/host/a.txt")), 0);
+    CHECK_INT(tree_stat(v, "/mnt/host/more").nlink, 2);
+    tree_write(v, "/mnt/host/more", "copied");
+    CHECK_INT(tree_stat(v, "/mnt/host/more").nlink, 1);
+    CHECK_INT(stat(host_path("m/dir"), &st), 0);
+    for (int pass = 0; pass < 2; pass++) { /* before and after its entries are known */
+        CHECK_INT(tree_stat(v, "/mnt/host/dir").blocks, st.st_blocks);
+        CHECK_INT(tree_stat(v, "/mnt/host/dir").size, st.st_size);
+        CHECK(tree_ino(v, "/mnt/host/dir/b.txt") != 0);
+    }
+    tree_check(v);
+    vfs_free(v);
+}
+
+/* Entering a directory and asking for its status give the same, whichever comes first; who may not read it is refused.
+ */
+TEST(entering_a_directory)
+{
+    static const struct vfs_cred other = {.uid = 5, .gid = 5};
+    setup();
+    for (int stat_first = 0; stat_first < 2; stat_first++) {
+        struct vfs *v = mounted(VFS_MOUNT_COW);
+        uint64_t dir = tree_ino(v, "/mnt/host/dir");
+        if (stat_first)
+            CHECK_INT(tree_stat(v, "/mnt/host/dir").mode, S_IFDIR | 0755);
+        CHECK_INT(vfs_dir_enter(v, &tree_root, dir), 0);
+        CHECK_INT(tree_stat(v, "/mnt/host/dir").mode, S_IFDIR | 0755);
+        CHECK_INT(vfs_dir_enter(v, &other, tree_ino(v, "/mnt/host/dir/deep")), -EACCES);
+        CHECK_INT(vfs_dir_enter(v, &tree_user, tree_ino(v, "/mnt/host/dir/deep")), 0);
+        tree_check(v);
+        vfs_free(v);
+    }
+}
+
+/* A walk down and back up, status of every kind on the way, through more directories than are kept open. */
+TEST(down_and_up_again)
+{
+    enum { DEPTH = 12 };
+    setup();
+    char path[] = "m/dir/deep/d/d/d/d/d/d/d/d/d/d/d/d", name[300];
+    for (int i = 0; i < DEPTH; i++) {
+        path[sizeof("m/dir/deep/d") - 1 + 2 * (size_t)i] = 0;
+        CHECK_INT(mkdir(host_path(path), 0755), 0);
+        snprintf(name, sizeof(name), "%s/f", path);
+        put(name, path + strlen(path) - 2 * (size_t)i);
+        path[strlen(path)] = '/';
+    }
+    path[sizeof(path) - 1] = 0;
+    struct vfs *v = mounted(VFS_MOUNT_COW);
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < 2 * DEPTH; i++) {
+            int level = i < DEPTH ? i + 1 : 2 * DEPTH - i;
+            snprintf(name, sizeof(name), "/mnt/host/dir/deep%.*s/f", 2 * level, path + strlen("m/dir/deep"));
+            CHECK_INT(tree_stat(v, name).size, 2 * (level - 1));
+            CHECK_INT(strlen(tree_read(v, name)), 2 * (level - 1));
+        }
+    }
+    tree_check(v);
+    vfs_free(v);
+}
+
 TEST(owners)
 {
     setup();

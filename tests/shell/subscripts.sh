@@ -1,0 +1,33 @@
+### any text as a key in arithmetic
+declare -A a
+for k in 'x],b[$(echo no >&2)' 'a"b' "80's" '\' 'a b' @ '*' '!' '$' '~' '`' '"' "'" 'a\b' '\]' '];' '${' 'i[0]' '$z' '$((z))' '""' "''" '[x]' 'x[' '(' '`echo q`' '\a'; do
+  a=()
+  (( a[$k]++ )); (( a["$k"] += 2 )); : $((a[$k] *= 2))
+  for (( a[$k] += 1; 0; )); do :; done
+  x=abcdefghijk; echo "${x:a[$k]:a[$k]}"; [[ a[$k] -eq 7 ]]; echo $?
+  declare -p a
+done
+### quotes in subscripts of arithmetic
+declare -A a; k='$(echo no >&2)'; z=1
+(( a['$k']++ )); (( a['x y'] = 2 )); (( a["x y"]++ )); (( a['x]y']++ )); (( a["x]y"$z]++ )); (( a[x\]z]++ ))
+(( a[\$k] += 5 )); (( a[\'k\'] = 4 )); (( a['$k'$z] = 3 )); (( a[$(echo "q]")] = 6 )); (( a[@] = 7, a[*] = 8 ))
+declare -p a
+declare -a i=(5 6 7); (( i["1"] = 3 )); (( i[$((1 + 1))] = 8, i[${i[1]} + 1] = 4 )); declare -p i
+### keys that come from values
+declare -A a; k='x],b[$(echo no >&2)'
+v=a; (( $v[$k] = 3 )); declare -p a
+e='a[$k]'; (( $e = 4 )); echo $((e)) $(($e)); declare -p a
+let 'a[$k] = 5'; let "a[\" \"] = 6"; declare -p a
+### keys that are expanded once
+shopt -s assoc_expand_once
+declare -A a; k='x],b[$(echo no >&2)'
+let 'a[$k]++'; let "a[\" \"] = 6"; (( a[$k]++ )); b="80's"; let "a[$b]++"; b='x['; let "a[$b]++"
+declare -p a
+### an index that is no expression
+#@ err: any
+declare -a i=(5 6 7); ix='1],b[1'
+(( i[$ix]++ )); echo $?; declare -p i
+### an empty key in arithmetic
+#@ err: any
+declare -A a; k=
+let 'a[$k]++'; echo $?; declare -p a

@@ -2,15 +2,15 @@
 #pragma once
 
 /*
- * cas - content-addressed names.
+ * cas - content-addressed names, and the store of what they name.
  *
- * What is here today is the hash (hash.h) that names a session's state in results. The store itself (packs, index,
- * garbage collection) is the State milestone in plans/PLAN.md.
+ * hash.h is the hash, store.h the store (its model and invariants are there).
  *
  * Invariants:
  *   1. A name is the SHA-256 of the bytes it names, nothing added.
  *
- * Threads: pure functions on the caller's memory.
+ * Threads: hashes are pure functions on the caller's memory; one thread at a time uses a store.
  */
 
 #include "cas/hash.h"
+#include "cas/store.h"

@@ -4,7 +4,7 @@
 /*
  * cas/hash - SHA-256 (FIPS 180-4) by libcrypto, which only this module includes.
  *
- * The first part of the content-addressed store: names of blobs, and until the store is there, of a session's state.
+ * The names of blobs, and of a session's state.
  */
 
 #include "base/str.h"

@@ -72,7 +72,7 @@ static int open_from_root(const struct host *host, const struct origin *o, int f
     size_t at = sizeof(path) - 1;
     path[at] = 0;
     if (is_root(o))
-        return open_beneath(host->fd, ".", flags);
+        return host->fd < 0 ? host->fd : open_beneath(host->fd, ".", flags);
     for (; !is_root(o); o = o->parent) {
         if (o->len + 1u > at)
             return -ENAMETOOLONG;
@@ -81,7 +81,7 @@ static int open_from_root(const struct host *host, const struct origin *o, int f
         at -= o->len;
         memcpy(path + at, o->name, o->len);
     }
-    return open_beneath(host->fd, path + at, flags);
+    return host->fd < 0 ? host->fd : open_beneath(host->fd, path + at, flags);
 }
 
 /* Keeps @fd, of the directory @o, in the place of the one that was not used for the longest time. */
@@ -502,6 +502,22 @@ void vfs__window_give(struct host *h, struct page *p)
         vfs__page_unref(p);
     else
         h->window = p;
+}
+
+struct host *vfs__host_new(int fd, uint32_t host_uid, uint32_t host_gid, uint32_t uid, uint32_t gid)
+{
+    struct host *h = vfs__alloc(sizeof(*h));
+    if (!h)
+        return NULL;
+    *h = (struct host){.refs = 1,
+                       .fd = fd < 0 ? -ESTALE : fd,
+                       .host_uid = host_uid,
+                       .host_gid = host_gid,
+                       .uid = uid,
+                       .gid = gid};
+    for (unsigned i = 0; i < HOST_KEPT; i++)
+        h->kept[i].fd = -1;
+    return h;
 }
 
 void vfs__host_unref(struct host *h)

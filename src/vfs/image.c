@@ -183,16 +183,9 @@ struct loading {
 
 static struct host *host_new(const struct vfs_image_host *h, bool file)
 {
-    struct host *host = vfs__alloc(sizeof(*host));
+    struct host *host = h ? vfs__host_new(h->fd, h->host_uid, h->host_gid, h->uid, h->gid) : vfs__host_new(-1, 0, 0, 0, 0);
     if (host)
-        *host = (struct host){.refs = 1,
-                              .fd = h ? h->fd : -1,
-                              .file = file,
-                              .host_uid = h ? h->host_uid : 0,
-                              .host_gid = h ? h->host_gid : 0,
-                              .uid = h ? h->uid : 0,
-                              .gid = h ? h->gid : 0,
-                              .dir_fd = -1};
+        host->file = file;
     return host;
 }
 
@@ -321,6 +314,25 @@ int vfs_image_load(struct cas *c, const struct cas_id *image, struct vfs_image_e
     vfs__library_unref(l.lib);
     mem_use(acc);
     return rc;
+}
+
+void vfs_image_own_mounts(struct vfs *v, uint32_t uid, uint32_t gid)
+{
+    for (uint32_t i = 0; v->mounts && i < v->mounts->n; i++) {
+        struct host *h = v->mounts->m[i].host;
+        if (h) {
+            h->uid = uid;
+            h->gid = gid;
+        }
+    }
+}
+
+const struct vfs_provider *vfs_image_provider(const struct vfs *v)
+{
+    for (uint32_t i = 0; v->mounts && i < v->mounts->n; i++)
+        if (v->mounts->m[i].ops)
+            return v->mounts->m[i].ops;
+    return NULL;
 }
 
 /* ---- walking the blobs ---- */

@@ -70,6 +70,12 @@ struct vfs_image_env {
 int vfs_image_load(struct cas *c, const struct cas_id *image, struct vfs_image_env *env, struct vfs **ret,
                    struct vfs_canon **ret_canon, struct cas_id *ret_root) __attribute__((warn_unused_result));
 
+/* Who owns what the host's user owns, in every mount of a tree just loaded (as of vfs_mount_host()). */
+void vfs_image_own_mounts(struct vfs *v, uint32_t uid, uint32_t gid);
+
+/* The provider that is first in @v; NULL when there is none. */
+const struct vfs_provider *vfs_image_provider(const struct vfs *v);
+
 /* Calls @fn for each blob of an image, the image itself first: @fn gives 1 to go on to what lies behind this one, 0 to
  * leave that out, or a negative error, which ends the walk. A blob that cannot be read is told to @bad (may be NULL:
  * the walk ends with its error). */

@@ -231,14 +231,9 @@ int vfs_mount_host(struct vfs *v, struct str path, int host_fd, int flags, uint3
                    uint32_t uid, uint32_t gid)
 {
     uint32_t type = 0;
-    struct host *host = vfs__alloc(sizeof(*host));
-    if (host)
-        *host =
-            (struct host){.refs = 1, .fd = host_fd, .host_uid = host_uid, .host_gid = host_gid, .uid = uid, .gid = gid};
-    else
+    struct host *host = vfs__host_new(host_fd, host_uid, host_gid, uid, gid);
+    if (!host)
         fd_close(&host_fd);
-    for (unsigned i = 0; host && i < HOST_KEPT; i++)
-        host->kept[i].fd = -1;
     int rc = host ? check_fd(host->fd, &type) : -ENOMEM;
     if (rc == 0) {
         host->file = type == S_IFREG;

@@ -556,6 +556,8 @@ struct host {
     struct page *window;             /* a spare page to read into */
 };
 
+/* A place on the host with one reference; @fd is taken when it succeeds, -1: not there (ESTALE). NULL: no memory. */
+struct host *vfs__host_new(int fd, uint32_t host_uid, uint32_t host_gid, uint32_t uid, uint32_t gid);
 /* Makes the status of a node known (and a symlink's target); *n is the node after. 0, -ENOMEM or an error of the host.
  */
 int vfs__host_status(struct vfs *v, uint64_t ino, struct node **n);

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+/*
+ * journal - a session that outlives its process: every exec is recorded in its log, and its state after each is in the
+ * store.
+ *
+ * Model. A journal owns a session, its log and the store. An exec goes through it:
+ *
+ *   journal_exec   EXEC is in the log before the first instruction
+ *   …runs…         INPUT, OUTPUT as they come
+ *   journal_ended  the tree and the shell's state are stored, CHANGE for each file, CLOCK, END with the state after;
+ *                  blobs are handed to the kernel before the log is: END in the log is the acknowledgement
+ *   journal_sync   in groups, soon after; before the answer when the session is durable
+ *
+ * What the log says last is what the session is: opening it finds the last state, loads it lazily, and, when an EXEC has
+ * no END, ends that as lost with the state before it.
+ *
+ * Invariants:
+ *   1. An exec that was answered has its END in the log, and everything its state names is in the store.
+ *   2. An exec of which the effects could not be kept is answered with an error, and the session on the disk is as it was
+ *      before; the journal takes no further exec.
+ *   3. What was opened is what was acknowledged: its image is the one the log names, verified by its name.
+ *   4. Whether an exec can be replayed exactly is in its END when it is written.
+ *
+ * Threads: one at a time.
+ */
+
+#include "cas/store.h"
+#include "session/session.h"
+#include "trace/trace.h"
+
+struct journal;
+
+struct journal_config {
+    int store_fd;        /* directory of the store: taken */
+    int trace_fd;        /* of the log: taken */
+    bool fresh;          /* the log is empty: the session is made now */
+    bool durable;        /* an exec is answered when it is on the disk */
+    struct str id;       /* of the session, for CREATED */
+    struct str config;   /* canonical text of what it was made with, for CREATED */
+};
+
+/* Opens (or makes) the session. @sc is as for session_new(); an existing session has its user, tree and mounts already:
+ * of @sc the mounts give the descriptors, in order. Everything of @host reaches it through the journal. -EBUSY, -EBADMSG,
+ * -EIO, -ENOSPC, and what session_new() gives. */
+int journal_open(const struct journal_config *cfg, struct vfs *tmpl, const struct session_config *sc,
+                 const struct session_host *host, struct journal **ret, struct err *err) __attribute__((warn_unused_result));
+/* Syncs, ends the session and frees. Accepts NULL. */
+void journal_close(struct journal *j);
+
+/* The session; its exec, line and result go through the journal. */
+struct session *journal_session(struct journal *j);
+
+/* As session_exec(). */
+int journal_exec(struct journal *j, const struct wire_exec *e, struct err *err) __attribute__((warn_unused_result));
+/* As session_line(). */
+int journal_line(struct journal *j, struct str line, bool end);
+/* The exec or line has ended (session_step() said so) as @r: records it, and puts root and place into @r, or an error when
+ * it could not be kept. */
+void journal_ended(struct journal *j, struct wire_result *r);
+
+/* The owner changed the tree (files put in from outside): recorded before the next exec. */
+void journal_touched(struct journal *j);
+/* Records that now, as @what ("files"): 0 or an error. */
+int journal_settle(struct journal *j, const char *what);
+
+/* Waits until everything recorded is on the disk. */
+int journal_sync(struct journal *j);
+/* Whether something waits for that. */
+bool journal_dirty(const struct journal *j);

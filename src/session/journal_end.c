@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The end of an exec: its state into the store, its changes and its end into the log. */
+
+#include <errno.h>
+#include <sys/stat.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "session/journal_int.h"
+#include "types/errtab.h"
+#include "vfs/vfs.h"
+
+struct listing {
+    struct journal *j;
+    uint64_t n; /* changes seen */
+};
+
+static int put_change(void *arg, const struct vfs_change *c)
+{
+    struct listing *l = arg;
+    struct trace_event e = {.type = TRACE_CHANGE,
+                            .u.change = {.kind = (uint8_t)c->kind,
+                                         .path = c->path,
+                                         .mode_before = c->old_st.mode,
+                                         .mode_after = c->new_st.mode,
+                                         .size_before = S_ISREG(c->old_st.mode) ? c->old_st.size : 0,
+                                         .size_after = S_ISREG(c->new_st.mode) ? c->new_st.size : 0}};
+    if (l->n++ >= LIMIT_TRACE_CHANGES)
+        return 0;
+    int r = c->old_st.mode ? vfs_content_id(l->j->before, c->old_st.ino, &e.u.change.before) : 0;
+    if (r == 0 && c->new_st.mode)
+        r = vfs_content_id(session_tree(l->j->session), c->new_st.ino, &e.u.change.after);
+    return r ? r : journal__append(l->j, &e);
+}
+
+/* The state as it is now, in the store. */
+static int store_state(struct journal *j, struct trace_state *ret)
+{
+    struct str shell = session_shell_state(j->session);
+    *ret = (struct trace_state){0};
+    int r = vfs_image_store(session_tree(j->session), j->canon, j->store, &ret->root, &ret->image);
+    if (r == 0 && shell.n)
+        r = cas_put(j->store, shell, &ret->shell);
+    return r;
+}
+
+/* Blobs first: what the log names is there. */
+static int hand_over(struct journal *j)
+{
+    int r = cas_flush(j->store);
+    if (r == 0)
+        r = trace_flush(j->trace);
+    j->unsynced = r == 0;
+    return r == 0 && j->durable ? journal_sync(j) : r;
+}
+
+static int record(struct journal *j, struct wire_result *res)
+{
+    struct trace_event e = {.type = TRACE_END,
+                            .u.end = {.outcome = res->outcome,
+                                      .cpu_us = res->cpu_us,
+                                      .wall_us = res->wall_us,
+                                      .output_bytes = res->output_bytes,
+                                      .memory_peak = res->memory_peak,
+                                      .processes = res->processes,
+                                      .files_bytes = res->files_bytes,
+                                      .inodes = res->inodes,
+                                      .next_pid = session_next_pid(j->session)}};
+    struct listing l = {.j = j};
+    journal__put_streams(j);
+    int r = j->error ? j->error : store_state(j, &e.u.end.state);
+    if (r == 0)
+        r = vfs_diff(j->before, session_tree(j->session), put_change, &l);
+    if (r == 0 && res->outcome.kind == OUTCOME_KILLED && res->outcome.reason > REASON_SIGNAL) {
+        struct trace_event limit = {.type = TRACE_LIMIT, .u.limit.reason = (uint8_t)res->outcome.reason};
+        r = journal__append(j, &limit);
+    }
+    e.u.end.changes = (uint32_t)(l.n < UINT32_MAX ? l.n : UINT32_MAX);
+    e.u.end.replayable = !j->why_not;
+    e.u.end.why_not = str_c(j->why_not ? j->why_not : "");
+    if (r == 0)
+        r = journal__append(j, &e);
+    if (r == 0)
+        r = hand_over(j);
+    if (r == 0) {
+        j->state = e.u.end.state;
+        j->next_pid = e.u.end.next_pid;
+        memcpy(res->root, j->state.root.b, sizeof(res->root));
+        res->seq = e.seq;
+    }
+    return r;
+}
+
+void journal_ended(struct journal *j, struct wire_result *res)
+{
+    if (!j->running)
+        return;
+    j->running = false;
+    struct mem_account *acc = mem_use(NULL);
+    int r = record(j, res);
+    mem_use(acc);
+    vfs_free(j->before);
+    j->before = NULL;
+    if (r == 0)
+        return;
+    trace_drop(j->trace);
+    j->broken = r;
+    res->error = r;
+    res->message = STR("the command ran, but what it did cannot be kept (see the reason below); the session is as it was "
+                       "before");
+}
+
+int journal_settle(struct journal *j, const char *what)
+{
+    struct trace_event e = {.type = TRACE_RESTORE, .u.restore.from = str_c(what)};
+    int r = store_state(j, &e.u.restore.state);
+    if (r == 0)
+        r = trace_append(j->trace, &e);
+    if (r == 0)
+        r = hand_over(j);
+    if (r == 0) {
+        j->state = e.u.restore.state;
+        j->touched = false;
+    } else {
+        trace_drop(j->trace);
+    }
+    return r;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+/* journal_int - what the files of the journal share. */
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "session/journal.h"
+#include "vfs/image.h"
+
+#define JOURNAL_CHUNK (64u << 10) /* bytes of output or clock that make one event */
+#define JOURNAL_SWITCHES 256u     /* events of an exec that only keep the order of its two streams */
+
+struct journal_stream {
+    struct buf pending;    /* bytes to keep that are in no event yet */
+    uint64_t offset, size; /* of what is in events; of what came since */
+    struct cas_hash hash;  /* of all */
+};
+
+struct journal {
+    struct cas *store;
+    struct trace *trace;
+    struct session *session;
+    const struct session_host *host; /* the owner's */
+    struct session_host own;         /* the session's: this journal in between */
+    struct vfs_canon *canon;
+    struct trace_state state; /* that the log says */
+    struct vfs *before;       /* the tree when the exec began */
+    int32_t next_pid;
+    bool durable;
+    bool running, touched, unsynced;
+    bool fresh; /* the exec began on a new process set */
+    int error;  /* the first that happened while the exec ran */
+    int broken; /* why no more is recorded */
+    /* the exec */
+    struct wire_exec serving; /* what lines are run with */
+    uint64_t exec_seq;
+    struct journal_stream streams[3];
+    int last_stream;
+    uint32_t switches;
+    uint64_t kept; /* bytes of output */
+    struct buf clock;
+    const char *why_not; /* it cannot be replayed exactly; static text */
+    struct arena secrets;
+};
+
+/* Appends; the first error stays in the journal. */
+int journal__append(struct journal *j, struct trace_event *e);
+/* Puts @bytes into the store, or when they are few yields them for the event. */
+int journal__keep(struct journal *j, struct str bytes, struct str *ret_data, struct cas_id *ret_blob);
+/* What is left of output and clock becomes events. */
+void journal__put_streams(struct journal *j);

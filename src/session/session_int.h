@@ -39,6 +39,27 @@ struct session_run {
     struct buf prompt, prompt2;
 };
 
+enum tape_mode { TAPE_NONE, TAPE_RECORDS, TAPE_REPLAYS };
+
+#define SIGNAL_ALL 0x100u /* bit of a signal event's value: to the whole exec */
+
+struct tape_state {
+    enum tape_mode next, now; /* of the next exec or line, and of the one that runs */
+    struct session_tape rec;
+    struct session_playback play;
+    const struct session_begin *begin; /* of the one of these that counts */
+    struct session_event due;          /* the next event of a replay */
+    bool have_due;
+    bool resized;        /* the terminal, between two lines */
+    bool fresh;          /* the exec began with a new process set */
+    const char *wrong;   /* how the replay differs; NULL: it does not */
+    const char *inexact; /* why the next line cannot be replayed exactly */
+    int32_t next_pid;    /* while there is no process set */
+    uint64_t blocks;     /* of entropy made */
+    uint8_t block[32];
+    uint32_t block_left;
+};
+
 struct session {
     struct vfs *tree, *start, *base;
     struct proc_set *ps; /* NULL until the first exec */
@@ -51,6 +72,7 @@ struct session {
     char *cwd;        /* heap */
     char *mounts;     /* canonical text of the mounts, for the root */
     struct proc_host proc_host;
+    struct tape_state tape;
 };
 
 /* Finds @who (name or number) in the tree's passwd and group files: 0, -ENOENT, -ENOMEM. */
@@ -67,6 +89,39 @@ int session__unified(struct str a, struct str b, struct buf *out);
 
 /* Lets go of the input of an exec. Its process set must still be there. */
 void session__run_close(struct session_run *r);
+
+/* Whether an exec has not ended. */
+static inline bool session__alive(const struct session *s)
+{
+    return s->run && !s->run->ended;
+}
+
+/* ---- exec.c: what comes from outside, carried out ---- */
+
+/* Bytes taken. */
+size_t session__put_input(struct session *s, struct str data);
+/* See session_signal(). */
+void session__send(struct session *s, int sig, bool all);
+/* See session_resize(). */
+void session__set_size(struct session *s, uint16_t rows, uint16_t cols);
+/* See session_close_output(). */
+void session__close(struct session *s, int stream);
+
+/* ---- tape.c ---- */
+
+/* Begins what session_record() or session_replay() asked for: 0 or -ENOMEM. */
+int session__tape_begin(struct session *s);
+/* Ends it. */
+void session__tape_end(struct session *s);
+/* Records an event, if a tape records. */
+void session__note(struct session *s, enum trace_input_kind kind, uint32_t value, struct str data);
+/* What is recorded, or will be next, cannot be replayed exactly. @why is static text. */
+void session__inexact(struct session *s, const char *why);
+/* Carries out the events that are due: whether there were any. */
+bool session__play_due(struct session *s);
+/* The replay has turned out to be different. @what is static text. */
+void session__wrong(struct session *s, const char *what);
+
 /* Frees what the last exec used. */
 void session__run_free(struct session *s);
 

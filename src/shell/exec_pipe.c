@@ -222,8 +222,7 @@ struct times {
 
 static struct times now(const struct shell *sh)
 {
-    (void)sh;
-    return (struct times){clock_mono(), clock_cpu()};
+    return (struct times){proc_now(sh->ps), proc_cpu(sh->ps)};
 }
 
 static void put_seconds(struct buf *out, int64_t ns, int digits, bool minutes)

@@ -357,7 +357,7 @@ static int set_option(struct reading *r, struct options *op, int c, struct str a
 static int poll_only(struct reading *r)
 {
     struct proc_pollfd pf = {.fd = r->fd, .want_read = true};
-    return proc_poll_fds(r->sh->p, &pf, 1, clock_mono()) > 0 && !pf.bad ? 0 : 1;
+    return proc_poll_fds(r->sh->p, &pf, 1, proc_now(r->sh->ps)) > 0 && !pf.bad ? 0 : 1;
 }
 
 /* What a terminal of the host side is needed for: its echo and its line editor are out of this process's reach. */
@@ -395,7 +395,7 @@ static int run(struct reading *r, const struct options *op, const struct str *na
         status = check_tty(r, op);
     if (status != 0)
         return status;
-    if (op->timed && __builtin_add_overflow(clock_mono(), op->timeout, &r->deadline))
+    if (op->timed && __builtin_add_overflow(proc_now(r->sh->ps), op->timeout, &r->deadline))
         r->deadline = INT64_MAX - 1;
     enum ended e = r->count == 0 ? END_COUNT : read_line(r);
     if (e == END_FAIL)

@@ -95,6 +95,9 @@ struct driver {
 int driver_start(struct driver *d, const struct cli_options *o, struct err *err);
 /* Ends it; *ret_status (may be NULL) is its wait status or -1. */
 void driver_end(struct driver *d, int *ret_status);
+/* Size of the terminal that one of the standard streams is: rows << 16 | columns, or 0. */
+uint32_t driver_window(void);
+
 /* Runs an exec (or goes on with one, @e NULL) to its RESULT. The result's strings are copied into @text. Never fails: a
  * worker that is gone gives OUTCOME_LOST, one killed after its deadline OUTCOME_KILLED by timeout. */
 void driver_exec(struct driver *d, const struct wire_exec *e, struct wire_result *ret, struct buf *text);

@@ -249,7 +249,7 @@ static void send_number(struct driver *d, uint32_t type, uint32_t v)
         d->gone = true;
 }
 
-static uint32_t window_size(void)
+uint32_t driver_window(void)
 {
     struct winsize ws;
     for (int fd = 0; fd <= 2; fd++) {
@@ -264,7 +264,7 @@ static void take_signals(struct driver *d)
     struct signalfd_siginfo si;
     while (read(d->sigfd, &si, sizeof(si)) == (ssize_t)sizeof(si)) {
         if (si.ssi_signo == SIGWINCH) {
-            send_number(d, WIRE_RESIZE, window_size());
+            send_number(d, WIRE_RESIZE, driver_window());
             continue;
         }
         d->interrupts++;

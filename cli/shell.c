@@ -249,6 +249,7 @@ static bool run_line(struct prompter *p, bool end)
     struct wire_result res;
     BUF_AUTO struct buf text;
     buf_init(&text, WIRE_BODY_MAX);
+    driver_resize(p->d); /* it may have changed at the prompt, where the line editor took the signal */
     struct buf *b = chan_scratch(&p->d->worker.chan);
     buf_putc(b, end ? 1 : 0);
     buf_adds(b, buf_str(&p->command));

@@ -192,6 +192,7 @@ static int run_stages(struct shell *sh, struct node *n)
     }
     if (o.kind == OUTCOME_KILLED)
         (void)exec__child_status(sh, pids[count - 1], o, n);
+    exec__check_window(sh);
     exec_set_pipestatus(sh, statuses, count);
     return overall(sh, statuses, count);
 }

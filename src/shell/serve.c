@@ -88,6 +88,8 @@ struct outcome shell_serve_main(struct proc *p, void *arg)
     run_prompt_command(sh);
     while (sh->flow == FLOW_NONE && s->driver->next(s->driver->arg, p, &line) == 1) {
         struct arena_mark m = arena_mark(&sh->scratch);
+        if (sh->interactive)
+            exec__check_window(sh); /* bash's line editor does it before the line is run */
         run_line(sh, line);
         settle(sh);
         if (sh->flow == FLOW_NONE)

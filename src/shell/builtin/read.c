@@ -14,6 +14,7 @@ enum ended { END_NONE, END_DELIM, END_COUNT, END_EOF, END_TIMEOUT, END_FAIL };
 
 struct reading {
     struct shell *sh;
+    const struct builtin_args *args;
     const char *who;
     int fd;
     char delim;
@@ -264,7 +265,7 @@ static int assign_names(struct reading *r, struct split *sp, const struct str *n
 {
     for (int i = 0; i < n; i++) {
         struct str f = r->exact ? str_from(sp->s, i ? sp->s.n : 0) : i + 1 < n ? next_field(sp) : last_field(sp);
-        if (target_assign(r->sh, r->who, names[i], f) < 0)
+        if (target_assign(r->sh, r->who, names[i], builtin_written(r->args, names[i]), f) < 0)
             return 1;
     }
     return 0;
@@ -378,7 +379,7 @@ static int check_names(struct reading *r, struct str array, const struct str *na
     struct str name = array, sub;
     if (!array.p && n == 0)
         return 0;
-    if (!array.p && !var_split_ref(names[0], &name, &sub))
+    if (!array.p && !target_split(r->sh, names[0], builtin_written(r->args, names[0]), &name, &sub))
         name = names[0];
     if (sym_valid(name))
         return 0;
@@ -408,7 +409,7 @@ static int run(struct reading *r, const struct options *op, const struct str *na
 
 static int builtin_read(struct shell *sh, struct builtin_args *a)
 {
-    struct reading r = {.sh = sh, .who = a->argv[0].p, .delim = '\n', .count = -1, .deadline = INT64_MAX};
+    struct reading r = {.sh = sh, .args = a, .who = a->argv[0].p, .delim = '\n', .count = -1, .deadline = INT64_MAX};
     struct options op = {0};
     struct builtin_opt o = {0};
     int c;
@@ -426,7 +427,7 @@ static int builtin_read(struct shell *sh, struct builtin_args *a)
 }
 
 BUILTIN(
-    read, "read", builtin_read, BUILTIN_POSIX,
+    read, "read", builtin_read, BUILTIN_POSIX | BUILTIN_REFS,
     "read [-ers] [-a array] [-d delim] [-i text] [-n nchars] [-N nchars] [-p prompt] [-t timeout] [-u fd] [name ...]",
     "    Read a line, split it by IFS and assign the fields to the names; the last name gets the rest. Without\n"
     "    names the whole line goes to REPLY.\n"

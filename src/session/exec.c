@@ -71,7 +71,7 @@ static void env_set(char **env, uint32_t *n, char *kv)
     env[(*n)++] = kv;
 }
 
-static char **make_env(struct session *s, struct arena *a, const struct wire_list *extra, bool tty)
+char **session__make_env(struct session *s, struct arena *a, const struct wire_list *extra, bool tty)
 {
     const char *const pairs[][2] = {
         {"USER", s->user.name},    {"LOGNAME", s->user.name}, {"HOME", s->user.home}, {"SHELL", s->user.shell},
@@ -168,7 +168,10 @@ static void fill_start(struct session *s, const struct wire_exec *e, struct sess
     struct shell_start *st = e->kind == WIRE_EXEC_SERVE ? &r->serve.start : &r->start;
     st->world = s->world;
     st->argv = make_argv(&r->arena, e, &st->argc);
-    st->envp = make_env(s, &r->arena, &e->env, e->tty != 0);
+    if (e->keep)
+        session__keep_start(s, e, st);
+    else
+        st->envp = session__make_env(s, &r->arena, &e->env, e->tty != 0);
     st->posix = e->posix;
     if (e->kind == WIRE_EXEC_SCRIPT) {
         st->has_script = true;
@@ -255,6 +258,8 @@ int session_step(struct session *s, int64_t *ret_wake)
         /* A command that met the memory limit in its last step, between two looks at it, did not end well by itself. */
         if (r->outcome.kind == OUTCOME_EXITED && proc_set_mem(s->ps)->hit)
             r->outcome = (struct outcome){.kind = OUTCOME_KILLED, .signal = SIGKILL, .reason = REASON_MEMORY};
+        if (r->outcome.kind == OUTCOME_EXITED)
+            session__keep_commit(s);
         r->end_ns = clock_mono();
         r->ended = true;
         r->shell_exited = true;
@@ -263,6 +268,7 @@ int session_step(struct session *s, int64_t *ret_wake)
         return 1;
     }
     if (line_ended(r)) {
+        session__keep_commit(s);
         r->end_ns = clock_mono();
         r->outcome = (struct outcome){.kind = OUTCOME_EXITED, .code = (uint8_t)r->line_status};
         return 1;
@@ -291,6 +297,8 @@ void session_result(struct session *s, struct wire_result *ret)
     ret->prompt = buf_str(&r->prompt);
     ret->prompt2 = buf_str(&r->prompt2);
     ret->exited = r->shell_exited;
+    if (r->keep_error)
+        ret->message = STR("the shell's state could not be kept");
     if (r->want_root && session_root(s, ret->root))
         memset(ret->root, 0, sizeof(ret->root));
 }

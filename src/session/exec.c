@@ -78,7 +78,7 @@ static void env_set(char **env, uint32_t *n, char *kv)
     env[(*n)++] = kv;
 }
 
-static char **make_env(struct session *s, struct arena *a, const struct wire_list *extra, bool tty)
+char **session__make_env(struct session *s, struct arena *a, const struct wire_list *extra, bool tty)
 {
     const char *const pairs[][2] = {
         {"USER", s->user.name},    {"LOGNAME", s->user.name}, {"HOME", s->user.home}, {"SHELL", s->user.shell},
@@ -192,7 +192,10 @@ static void fill_start(struct session *s, const struct wire_exec *e, struct sess
     struct shell_start *st = e->kind == WIRE_EXEC_SERVE ? &r->serve.start : &r->start;
     st->world = s->world;
     st->argv = make_argv(&r->arena, e, &st->argc);
-    st->envp = make_env(s, &r->arena, &e->env, e->tty != 0);
+    if (e->keep)
+        session__keep_start(s, e, st);
+    else
+        st->envp = session__make_env(s, &r->arena, &e->env, e->tty != 0);
     st->posix = e->posix;
     if (e->kind == WIRE_EXEC_SCRIPT) {
         st->has_script = true;
@@ -307,6 +310,8 @@ int session_step(struct session *s, int64_t *ret_wake)
         main_ended(s);
     else
         r->outcome = (struct outcome){.kind = OUTCOME_EXITED, .code = (uint8_t)r->line_status};
+    if (r->outcome.kind == OUTCOME_EXITED)
+        session__keep_commit(s);
     r->end_ns = proc_now(s->ps);
     session__tape_end(s);
     if (ended) {
@@ -339,6 +344,8 @@ void session_result(struct session *s, struct wire_result *ret)
     ret->prompt = buf_str(&r->prompt);
     ret->prompt2 = buf_str(&r->prompt2);
     ret->exited = r->shell_exited;
+    if (r->keep_error)
+        ret->message = STR("the shell's state could not be kept");
     if (r->want_root && session_root(s, ret->root))
         memset(ret->root, 0, sizeof(ret->root));
 }

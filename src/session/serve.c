@@ -70,6 +70,7 @@ static void line_done(void *arg, struct proc *p, int status, bool exited)
     (void)p;
     s->run->line_status = status;
     s->run->shell_exited = exited;
+    session__keep_line(s);
 }
 
 void session__serve_init(struct session *s)

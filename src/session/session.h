@@ -80,6 +80,19 @@ int session_exec(struct session *s, const struct wire_exec *e, struct err *err) 
  * (clock_mono, INT64_MAX: only after input or a signal). */
 int session_step(struct session *s, int64_t *ret_wake);
 
+/*
+ * The session's shell goes on from exec to exec. An exec with `keep` begins with the session's shell state (shell.h,
+ * struct shell_keep) and leaves its own there when it ends by itself, or, served, at the end of each line. One that a
+ * signal or limit ends leaves the state as it was before. Kinds ARGV and SCRIPT are programs that the shell runs: they
+ * get its directory and what it exports, and change nothing. The exec's env is for this exec only.
+ *
+ * A state that could not be kept (LIMIT_SHELL_STATE, memory) leaves the one before, and the result a message.
+ */
+struct str session_shell_state(const struct session *s);
+
+/* Sets it (copied): 0, -EBUSY while an exec runs, -EBADMSG, -EFBIG or -ENOMEM. */
+int session_set_shell_state(struct session *s, struct str state) __attribute__((warn_unused_result));
+
 /* How the exec ended. Strings are borrowed until the next call. */
 void session_result(struct session *s, struct wire_result *ret);
 

@@ -37,6 +37,11 @@ struct session_run {
     struct buf answer;
     uint32_t answer_value;
     struct buf prompt, prompt2;
+    /* a shell that goes on (keep.c) */
+    struct shell_keep keep;
+    struct buf kept; /* its state as it ended */
+    bool has_kept;
+    int keep_error; /* why there is none */
 };
 
 enum tape_mode { TAPE_NONE, TAPE_RECORDS, TAPE_REPLAYS };
@@ -69,8 +74,9 @@ struct session {
     const struct session_host *host;
     struct limits limits;
     struct buf reply; /* data of the last fs reply */
-    char *cwd;        /* heap */
-    char *mounts;     /* canonical text of the mounts, for the root */
+    struct buf shell_state;
+    char *cwd;    /* heap */
+    char *mounts; /* canonical text of the mounts, for the root */
     struct proc_host proc_host;
     struct tape_state tape;
 };
@@ -121,6 +127,14 @@ void session__inexact(struct session *s, const char *why);
 bool session__play_due(struct session *s);
 /* The replay has turned out to be different. @what is static text. */
 void session__wrong(struct session *s, const char *what);
+/* The environment of an exec: the session's, and @extra over it. */
+char **session__make_env(struct session *s, struct arena *a, const struct wire_list *extra, bool tty);
+/* Has @st begin with the session's shell state, as @e asks. */
+void session__keep_start(struct session *s, const struct wire_exec *e, struct shell_start *st);
+/* The serving shell is between two lines: takes its state. */
+void session__keep_line(struct session *s);
+/* The exec or line has ended well: what was taken becomes the session's shell state. */
+void session__keep_commit(struct session *s);
 
 /* Frees what the last exec used. */
 void session__run_free(struct session *s);

@@ -11,6 +11,7 @@
 #include "shell/job_int.h"
 #include "shell/options_int.h"
 #include "shell/start_int.h"
+#include "shell/state_int.h"
 #include "types/errtab.h"
 
 /* As bash(1), SIGNALS, has it for interactive shells: ^C ends a command, not the shell. */
@@ -98,7 +99,10 @@ struct outcome shell_serve_main(struct proc *p, void *arg)
         s->driver->done(s->driver->arg, p, sh->last_status, sh->flow != FLOW_NONE);
     }
     s->shell = NULL;
+    if (sh->flow == FLOW_NONE)
+        sh->flow = FLOW_EXIT; /* ^D ends a shell as `exit` does */
     struct outcome o = shell_finish(sh);
+    shell__state_end(sh, o);
     shell_free(sh);
     return o;
 }

@@ -81,6 +81,7 @@ struct driver {
     int sigfd;
     bool interactive; /* shell: ^Z is forwarded */
     bool want_input, input_ended;
+    uint32_t window;  /* the size that the session was told last */
     int interrupts;   /* SIGINT or SIGTERM received */
     int64_t started;  /* clock_wall when the session began: what the host changed later it did meanwhile */
     int64_t deadline; /* clock_mono; when a worker that does not answer is killed */
@@ -95,6 +96,10 @@ struct driver {
 int driver_start(struct driver *d, const struct cli_options *o, struct err *err);
 /* Ends it; *ret_status (may be NULL) is its wait status or -1. */
 void driver_end(struct driver *d, int *ret_status);
+/* Size of the terminal that one of the standard streams is: rows << 16 | columns, or 0. */
+uint32_t driver_window(void);
+/* Tells the session of the terminal's size when it is another than it was told last. */
+void driver_resize(struct driver *d);
 /* Runs an exec (or goes on with one, @e NULL) to its RESULT. The result's strings are copied into @text. Never fails: a
  * worker that is gone gives OUTCOME_LOST, one killed after its deadline OUTCOME_KILLED by timeout. */
 void driver_exec(struct driver *d, const struct wire_exec *e, struct wire_result *ret, struct buf *text);

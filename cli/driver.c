@@ -249,7 +249,7 @@ static void send_number(struct driver *d, uint32_t type, uint32_t v)
         d->gone = true;
 }
 
-static uint32_t window_size(void)
+uint32_t driver_window(void)
 {
     struct winsize ws;
     for (int fd = 0; fd <= 2; fd++) {
@@ -259,12 +259,20 @@ static uint32_t window_size(void)
     return 0;
 }
 
+void driver_resize(struct driver *d)
+{
+    uint32_t now = driver_window();
+    if (now != d->window)
+        send_number(d, WIRE_RESIZE, now);
+    d->window = now;
+}
+
 static void take_signals(struct driver *d)
 {
     struct signalfd_siginfo si;
     while (read(d->sigfd, &si, sizeof(si)) == (ssize_t)sizeof(si)) {
         if (si.ssi_signo == SIGWINCH) {
-            send_number(d, WIRE_RESIZE, window_size());
+            driver_resize(d);
             continue;
         }
         d->interrupts++;
@@ -397,6 +405,7 @@ void driver_wait(struct driver *d, struct wire_result *ret, struct buf *text)
 
 void driver_exec(struct driver *d, const struct wire_exec *e, struct wire_result *ret, struct buf *text)
 {
+    d->window = (uint32_t)e->rows << 16 | e->cols;
     wire_put_exec(chan_scratch(&d->worker.chan), e);
     if (chan_send_scratch(&d->worker.chan, WIRE_EXEC))
         d->gone = true;

@@ -102,6 +102,11 @@ static int make_plan(const struct cli_options *o, struct plan *p)
         if (isatty(fd) && !(fd && o->json && !o->json_file))
             p->exec.tty |= (uint8_t)(1 << fd);
     }
+    if (p->exec.tty) {
+        uint32_t window = driver_window();
+        p->exec.rows = (uint16_t)(window >> 16);
+        p->exec.cols = (uint16_t)window;
+    }
     if (o->text) {
         p->exec.kind = WIRE_EXEC_TEXT;
         p->exec.text = str_c(o->text);

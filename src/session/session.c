@@ -115,6 +115,7 @@ int session_new(struct vfs *tmpl, const struct session_config *cfg, const struct
     s->host = host;
     s->limits = cfg->limits;
     buf_init(&s->reply, LIMIT_MSG_DATA);
+    buf_init(&s->shell_state, LIMIT_SHELL_STATE);
     int e = set_up(s, tmpl, cfg, err);
     if (e == 0)
         e = choose_cwd(s, cfg->cwd, err);
@@ -158,6 +159,7 @@ void session__run_free(struct session *s)
     buf_done(&r->answer);
     buf_done(&r->prompt);
     buf_done(&r->prompt2);
+    buf_done(&r->kept);
     mem_free(r);
     s->run = NULL;
 }
@@ -176,6 +178,7 @@ void session_free(struct session *s)
     vfs_free(s->tree);
     session__user_done(&s->user);
     buf_done(&s->reply);
+    buf_done(&s->shell_state);
     mem_free(s->cwd);
     mem_free(s->mounts);
     mem_free(s);

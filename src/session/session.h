@@ -25,6 +25,7 @@
  */
 
 #include "base/str.h"
+#include "trace/trace.h"
 #include "types/limits.h"
 #include "wire/wire.h"
 
@@ -79,6 +80,19 @@ int session_exec(struct session *s, const struct wire_exec *e, struct err *err) 
  * (clock_mono, INT64_MAX: only after input or a signal). */
 int session_step(struct session *s, int64_t *ret_wake);
 
+/*
+ * The session's shell goes on from exec to exec. An exec with `keep` begins with the session's shell state (shell.h,
+ * struct shell_keep) and leaves its own there when it ends by itself, or, served, at the end of each line. One that a
+ * signal or limit ends leaves the state as it was before. Kinds ARGV and SCRIPT are programs that the shell runs: they
+ * get its directory and what it exports, and change nothing. The exec's env is for this exec only.
+ *
+ * A state that could not be kept (LIMIT_SHELL_STATE, memory) leaves the one before, and the result a message.
+ */
+struct str session_shell_state(const struct session *s);
+
+/* Sets it (copied): 0, -EBUSY while an exec runs, -EBADMSG, -EFBIG or -ENOMEM. */
+int session_set_shell_state(struct session *s, struct str state) __attribute__((warn_unused_result));
+
 /* How the exec ended. Strings are borrowed until the next call. */
 void session_result(struct session *s, struct wire_result *ret);
 
@@ -100,6 +114,66 @@ void session_signal(struct session *s, int sig, bool all);
 void session_kill(struct session *s, enum outcome_reason reason);
 /* The client's terminal changed size. */
 void session_resize(struct session *s, uint16_t rows, uint16_t cols);
+
+/* ---- recording and replay ---- */
+
+/*
+ * What an exec (of kind SERVE: each of its command lines) depends on beside its text and the tree: clocks, entropy,
+ * pids, and when something came from outside. Recorded, it can be carried out again with every byte and every time of
+ * the tree the same. docs/internals/proc.md says how.
+ */
+
+struct session_begin {
+    uint8_t seed[32];   /* of its entropy */
+    int64_t wall, mono; /* clock_wall() and clock_mono() */
+    int32_t first_pid;  /* 0: goes on */
+};
+
+struct session_event {
+    enum trace_input_kind kind;
+    uint64_t look;  /* looks at the clock before it */
+    uint32_t value; /* as in struct trace_input */
+    struct str data;
+};
+
+struct session_tape {
+    void *arg;
+    struct session_begin begin; /* clocks of now */
+    /* Something came from outside, in this order. Borrowed during the call. */
+    void (*event)(void *arg, const struct session_event *e);
+    /* Bytes of the clock's changes, the last at the latest when session_step() says that it has ended. */
+    void (*clock)(void *arg, const void *p, size_t n);
+    /* It cannot be replayed exactly, because of something that is no event. @why is static text. */
+    void (*inexact)(void *arg, const char *why);
+};
+
+/* Records the next exec or line (@tape is copied). A session without processes starts it on a new process set, so that
+ * nothing of an exec before counts. While it runs, output that the owner does not take holds up everything. */
+void session_record(struct session *s, const struct session_tape *tape);
+
+/* Whether the exec began on a new process set. One that did not can only be replayed after those before it. */
+bool session_fresh(const struct session *s);
+
+/* The pid that the next process gets. */
+int32_t session_next_pid(const struct session *s);
+
+struct session_playback {
+    void *arg;
+    struct session_begin begin; /* as recorded */
+    /* The next event, borrowed until the next call: 1, or 0 when there are no more. */
+    int (*event)(void *arg, struct session_event *ret);
+    /* The next bytes of the clock's changes, borrowed until the next call; 0 when there are no more. */
+    size_t (*clock)(void *arg, const void **ret_p);
+};
+
+/* Replays: the next session_exec() or session_line() is what it was when recorded, on an equal tree, and @play (copied)
+ * says what came from outside. The owner calls session_step() and takes output as ever, but no time passes: step waits
+ * for nothing but room for output. What else comes from the owner is not let in, except session_kill(). */
+void session_replay(struct session *s, const struct session_playback *play);
+
+/* After it has ended: 0, or -EILSEQ and what was different (static text). A replay that leaves its tape is ended with
+ * REASON_CRASH. */
+int session_replayed(const struct session *s, const char **ret_what);
 
 /* ---- an interactive shell ---- */
 

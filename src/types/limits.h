@@ -54,6 +54,7 @@
 
 /* What is kept (cas/store.h, trace/trace.h). */
 #define LIMIT_CAS_BLOB (32u << 20)     /* bytes of one blob: EFBIG */
+#define LIMIT_SHELL_STATE (16u << 20)  /* bytes of what a shell goes on from (shell.h): EFBIG */
 #define LIMIT_TRACE_EVENT (128u << 10) /* bytes of one event: EFBIG */
 #define LIMIT_TRACE_INLINE 256u        /* bytes of output, input or text in an event; more goes to the store */
 

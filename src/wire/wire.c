@@ -186,6 +186,7 @@ void wire_put_exec(struct buf *out, const struct wire_exec *m)
     put_u32(out, (uint32_t)m->rows << 16 | m->cols);
     put_u8(out, m->posix);
     put_u8(out, m->want_root);
+    put_u8(out, m->keep);
 }
 
 int wire_get_exec(struct str body, struct arena *a, struct wire_exec *ret)
@@ -202,6 +203,7 @@ int wire_get_exec(struct str body, struct arena *a, struct wire_exec *ret)
     ret->cols = (uint16_t)size;
     ret->posix = get_bool(&c);
     ret->want_root = get_bool(&c);
+    ret->keep = get_bool(&c);
     return finish(&c);
 }
 

@@ -106,6 +106,7 @@ struct wire_exec {
     uint16_t rows, cols;
     bool posix;     /* started as sh */
     bool want_root; /* the result carries the root hash (costs reading what changed) */
+    bool keep;      /* goes on from the session's shell state, and leaves its own there (session.h) */
 };
 
 struct wire_output {

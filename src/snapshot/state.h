@@ -6,11 +6,14 @@
  *
  *   STATE/version                   "frontal-sandbox state 1"
  *   STATE/store/                    blobs (cas/store.h)
- *   STATE/sessions/ID/trace         the session's log (trace/trace.h); its last END, RESTORE or CREATED is the
- * session's state STATE/sessions/ID/lock          flock: one process at a time runs commands in a session
- *   STATE/sessions/ID/snapshots/X   symlink: name of a snapshot within the session -> its id
+ *   STATE/sessions/ID/trace         the session's log (trace/trace.h); its last END, RESTORE or CREATED has its state
+ *   STATE/sessions/ID/lock          flock: one process at a time runs commands in a session
+ *   STATE/sessions/ID/name          symlink: under which name to look for it first
+ *   STATE/sessions/ID/snapshots/X   symlink: id, or name within the session, of a snapshot -> its id
  *   STATE/names/NAME                symlink: name of a session -> its id
  *   STATE/snapshots/ID              what a snapshot is, KEY=VALUE lines
+ *
+ * docs/internals/state.md describes each well enough to write another reader.
  *
  * Model. A session is its log; everything else is named there. What a session is now (or was after any command) is a
  * struct trace_state: three blobs. Making, renaming, forking and destroying change names only, in one atomic step each,
@@ -69,6 +72,8 @@ int state_session_create(struct state *s, struct str name, struct state_session 
     __attribute__((warn_unused_result));
 /* See state_session_create(). */
 int state_session_commit(struct state *s, struct state_session *ses, struct err *err);
+/* Gives up a session that was not committed, and closes it. */
+void state_session_drop(struct state *s, struct state_session *ses);
 
 /* An existing session by name or id. @own: takes its lock, waiting up to @wait_ms for it; -EBUSY names the process that
  * has it. -ENOENT with what there is instead (near names, or how to make one). */
@@ -83,6 +88,8 @@ int state_session_each(struct state *s, int (*fn)(void *arg, const char *id, con
 int state_session_rename(struct state *s, struct str who, struct str name, struct err *err);
 /* Ends it: its log, name and snapshots are gone; blobs stay until gc. -EBUSY while a command runs in it. */
 int state_session_destroy(struct state *s, struct str who, struct err *err);
+/* Removes what was half made or half removed when a process was killed, and is not visible. */
+int state_tidy(struct state *s, struct err *err);
 
 /* ---- snapshots ---- */
 
@@ -108,13 +115,23 @@ int state_snapshot_each(struct state *s, struct str session, int (*fn)(void *arg
 /* Forgets one. */
 int state_snapshot_delete(struct state *s, struct str session, struct str who, struct err *err);
 
+/* ---- what a log says ---- */
+
+/* The state at its end, and the event that holds it: the last END, RESTORE or CREATED. Costs the last command. */
+int state_last(struct trace *t, uint64_t *ret_seq, struct trace_state *ret, struct err *err)
+    __attribute__((warn_unused_result));
+/* Whoever has the lock and is to append calls this first: a command whose process was killed has an EXEC and no END; it
+ * gets one that says OUTCOME_LOST, with the state before it. 1 when it did, else 0 or an error. */
+int state_settle(struct trace *t, struct err *err) __attribute__((warn_unused_result));
+
 /* ---- places ---- */
 
 /* What "SESSION", "SESSION@SEQ", "snapshot" or "SESSION:snapshot" means: a state, and whose. SEQ is any event of a
  * command: the state after that command; @0 is the state it began with. */
 struct state_place {
     char session[STATE_ID_MAX];
-    uint64_t seq; /* of the event that holds the state */
+    char snapshot[STATE_ID_MAX]; /* when it is one */
+    uint64_t seq;                /* of the event that holds the state */
     struct trace_state state;
     struct buf config; /* of the session; state_place_done() frees */
 };
@@ -128,6 +145,7 @@ int state_tree(struct cas *c, const struct trace_state *st, struct vfs **ret, st
                struct err *err) __attribute__((warn_unused_result));
 
 /* A new session whose log begins with a CREATED from @from: with @name, not owned after. Costs the same whatever the
- * size of the tree and the length of the log. */
+ * size of the tree and the length of the log. When nobody uses the session it comes from, that one's log gets a FORK;
+ * else this is left out, rather than to wait: the new one's CREATED tells it too. */
 int state_fork(struct state *s, const struct state_place *from, struct str name, char ret_id[STATE_ID_MAX],
                struct err *err) __attribute__((warn_unused_result));

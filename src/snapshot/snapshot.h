@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+/*
+ * snapshot - what outlives a process: sessions and snapshots as names of states.
+ *
+ * A state is three blobs (trace/trace.h), so keeping, forking, restoring and moving one costs names, not trees.
+ *   state.h     the state directory: sessions, snapshots, places, forks
+ *
+ * Invariants: those of state.h. Nothing here runs a guest; what was written by others is decoded and checked.
+ *
+ * Threads: one at a time.
+ */
+
+#include "snapshot/state.h"

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * A session's life: made out of sight and shown by one rename, locked while it is used, taken out of sight by one
+ * rename and then removed.
+ */
+
+#include "snapshot/state_int.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/fd.h"
+#include "base/num.h"
+#include "types/errtab.h"
+
+#define LOCK_PAUSE (2 * CLOCK_MS) /* between two tries */
+
+static void hidden_name(char ret[STATE_HIDDEN_MAX], const char *prefix, const char *id)
+{
+    snprintf(ret, STATE_HIDDEN_MAX, "%s%s", prefix, id);
+}
+
+/* ---- the lock ---- */
+
+static void say_holder(int fd)
+{
+    char text[16];
+    int n = snprintf(text, sizeof(text), "%d\n", (int)getpid());
+    /* Only for messages: that it could not be written harms nobody. */
+    if (ftruncate(fd, 0) == 0 && pwrite(fd, text, (size_t)n, 0) < 0)
+        errno = 0;
+}
+
+static int held(int fd, const char *who, struct err *err)
+{
+    char text[16];
+    uint64_t pid;
+    ssize_t n = pread(fd, text, sizeof(text), 0);
+    if (n > 1 && text[n - 1] == '\n' && str_u64(str_of(text, (size_t)n - 1), &pid) == 0)
+        return err_set(err, -EBUSY, "session '%s' is in use by process %d: wait until it is done, or end it", who,
+                       (int)NUM_MIN(pid, INT32_MAX));
+    return err_set(err, -EBUSY, "session '%s' is in use by another process: wait until it is done", who);
+}
+
+/* Whether the file of @fd still is the lock of a session that is there: it may have been destroyed meanwhile. */
+static bool still_there(struct state *s, const char *id, int dirfd, int fd)
+{
+    struct stat a, b, c;
+    return fstat(dirfd, &a) == 0 && fstatat(s->sessions, id, &b, AT_SYMLINK_NOFOLLOW) == 0 && a.st_ino == b.st_ino &&
+           fstat(fd, &a) == 0 && fstatat(dirfd, "lock", &c, AT_SYMLINK_NOFOLLOW) == 0 && a.st_ino == c.st_ino;
+}
+
+int state__own(int dirfd, const char *who, int wait_ms, int *ret, struct err *err)
+{
+    FD_AUTO int fd = state__open_file(dirfd, "lock", O_RDWR | O_CREAT);
+    if (fd < 0)
+        return err_set(err, fd, "the lock of session '%s': %s", who,
+                       fd == -EBADMSG ? "not a regular file; remove it" : errtab_text(fd));
+    int64_t until = clock_mono() + wait_ms * CLOCK_MS;
+    while (flock(fd, LOCK_EX | LOCK_NB)) {
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            return err_set(err, -errno, "the lock of session '%s': %s", who, errtab_text(errno));
+        if (errno == EWOULDBLOCK && clock_mono() >= until)
+            return held(fd, who, err);
+        nanosleep(&(struct timespec){.tv_nsec = LOCK_PAUSE}, NULL);
+    }
+    say_holder(fd);
+    *ret = fd_steal(&fd);
+    return 0;
+}
+
+/* ---- making ---- */
+
+static int check_free(struct state *s, struct str name, struct err *err)
+{
+    char text[STATE_NAME_MAX + 1] = "", owner[STATE_ID_MAX];
+    if (name.n == 0)
+        return 0;
+    int r = state__check_name(name, err);
+    if (r)
+        return r;
+    memcpy(text, name.p, name.n);
+    if (state__name_owner(s, text, owner) == 0)
+        return err_set(err, -EEXIST, "there is a session '%s' already (%s): choose another name, or destroy it first",
+                       text, owner);
+    return 0;
+}
+
+static int fill_new(struct state *s, const char *hidden, struct state_session *ses)
+{
+    FD_AUTO int dir = mkdirat(s->sessions, hidden, 0700) ? -errno : state__open_dir(s->sessions, hidden);
+    int r = dir < 0 ? dir : state__own(dir, ses->id, 0, &ses->lock_fd, NULL);
+    if (r == 0 && mkdirat(dir, "snapshots", 0700))
+        r = -errno;
+    if (r == 0 && ses->name[0])
+        r = state__point(dir, "name", ses->name);
+    if (r == 0) {
+        ses->trace_fd = state__open_file(dir, "trace", O_RDWR | O_CREAT | O_EXCL);
+        r = NUM_MIN(ses->trace_fd, 0);
+    }
+    return r;
+}
+
+int state_session_create(struct state *s, struct str name, struct state_session *ret, struct err *err)
+{
+    /* With the lock of names, so that nobody who tidies up finds it before it has its own. */
+    FD_AUTO int lock = -1;
+    struct state_session ses = {.trace_fd = -1, .lock_fd = -1, .fresh = true};
+    char hidden[STATE_HIDDEN_MAX];
+    int r = state__lock(s, &lock, err);
+    if (r == 0)
+        r = check_free(s, name, err);
+    if (r)
+        return r;
+    memcpy(ses.id, id_new(ID_SESSION).text, sizeof(ses.id));
+    if (name.n)
+        memcpy(ses.name, name.p, name.n);
+    hidden_name(hidden, STATE_NEW, ses.id);
+    r = fill_new(s, hidden, &ses);
+    if (r) {
+        state_session_close(&ses);
+        state__remove(s->sessions, hidden);
+        return err_set(err, r, "'%s/sessions': %s", s->path, errtab_text(r));
+    }
+    *ret = ses;
+    return 0;
+}
+
+int state_session_commit(struct state *s, struct state_session *ses, struct err *err)
+{
+    FD_AUTO int lock = -1;
+    char hidden[STATE_HIDDEN_MAX];
+    hidden_name(hidden, STATE_NEW, ses->id);
+    int r = state__lock(s, &lock, err);
+    if (r == 0)
+        r = check_free(s, str_c(ses->name), err);
+    if (r)
+        return r;
+    /* The name leads to nobody until the rename, and then to a whole session. */
+    if (ses->name[0])
+        r = state__point(s->names, ses->name, ses->id);
+    if (r == 0 && renameat(s->sessions, hidden, s->sessions, ses->id))
+        r = -errno;
+    if (r)
+        return err_set(err, r, "'%s/sessions/%s': %s", s->path, ses->id, errtab_text(r));
+    ses->fresh = false;
+    return 0;
+}
+
+void state_session_drop(struct state *s, struct state_session *ses)
+{
+    char hidden[STATE_HIDDEN_MAX];
+    hidden_name(hidden, STATE_NEW, ses->id);
+    if (ses->fresh)
+        state__remove(s->sessions, hidden);
+    state_session_close(ses);
+}
+
+/* ---- using ---- */
+
+static int open_trace(struct state *s, int dirfd, const char *id, int oflags, int *ret, struct err *err)
+{
+    int fd = state__open_file(dirfd, "trace", oflags);
+    if (fd < 0)
+        return err_set(err, fd == -ENOENT ? -EBADMSG : fd, "'%s/sessions/%s/trace': %s", s->path, id,
+                       fd == -EBADMSG ? "not a regular file" : errtab_text(fd));
+    *ret = fd;
+    return 0;
+}
+
+int state_session_open(struct state *s, struct str who, bool own, int wait_ms, struct state_session *ret,
+                       struct err *err)
+{
+    struct state_session ses = {.trace_fd = -1, .lock_fd = -1};
+    int r = state__find(s, who, ses.id, ses.name, err);
+    if (r)
+        return r;
+    const char *name = ses.name[0] ? ses.name : ses.id;
+    FD_AUTO int dir = state__open_dir(s->sessions, ses.id);
+    if (dir < 0)
+        return err_set(err, dir, "'%s/sessions/%s': %s", s->path, ses.id, errtab_text(dir));
+    if (own)
+        r = state__own(dir, name, wait_ms, &ses.lock_fd, err);
+    if (r == 0 && own && !still_there(s, ses.id, dir, ses.lock_fd))
+        r = err_set(err, -ENOENT, "session '%s' was destroyed meanwhile", name);
+    if (r == 0)
+        r = open_trace(s, dir, ses.id, own ? O_RDWR : O_RDONLY, &ses.trace_fd, err);
+    if (r) {
+        state_session_close(&ses);
+        return r;
+    }
+    *ret = ses;
+    return 0;
+}
+
+void state_session_close(struct state_session *ses)
+{
+    fd_close(&ses->trace_fd);
+    fd_close(&ses->lock_fd);
+}
+
+int state__trace(struct state *s, const char *id, struct trace **ret, struct err *err)
+{
+    int fd = -1;
+    FD_AUTO int dir = state__open_dir(s->sessions, id);
+    if (dir < 0)
+        return err_set(err, dir, "'%s/sessions/%s': %s", s->path, id, errtab_text(dir));
+    int r = open_trace(s, dir, id, O_RDONLY, &fd, err);
+    return r ? r : trace_open(fd, 0, ret, NULL, err);
+}
+
+/* ---- ending ---- */
+
+int state_session_destroy(struct state *s, struct str who, struct err *err)
+{
+    FD_AUTO int names = -1, own = -1, dir = -1;
+    char id[STATE_ID_MAX], name[STATE_NAME_MAX + 1], hidden[STATE_HIDDEN_MAX];
+    int r = state__lock(s, &names, err);
+    if (r == 0)
+        r = state__find(s, who, id, name, err);
+    if (r)
+        return r;
+    dir = state__open_dir(s->sessions, id);
+    r = dir < 0 ? err_set(err, dir, "'%s/sessions/%s': %s", s->path, id, errtab_text(dir))
+                : state__own(dir, name[0] ? name : id, 0, &own, err);
+    if (r)
+        return r;
+    hidden_name(hidden, STATE_GONE, id);
+    r = state__remove(s->sessions, hidden);
+    if (r == 0 && renameat(s->sessions, id, s->sessions, hidden))
+        r = -errno;
+    if (r)
+        return err_set(err, r, "'%s/sessions/%s': %s", s->path, id, errtab_text(r));
+    /* It is gone; what fails from here on is left to gc. */
+    state__snapshots_forget(s, dir, id);
+    if (name[0])
+        state__remove(s->names, name);
+    state__remove(s->sessions, hidden);
+    return 0;
+}
+
+/* ---- tidying up ---- */
+
+static int tidy_session(void *arg, const char *name)
+{
+    struct state *s = arg;
+    FD_AUTO int dir = -1, own = -1;
+    if (str_starts(str_c(name), STR(STATE_NEW))) {
+        dir = state__open_dir(s->sessions, name);
+        if (dir >= 0 && state__own(dir, name, 0, &own, NULL) == -EBUSY)
+            return 0; /* somebody is making it */
+    } else if (!str_starts(str_c(name), STR(STATE_GONE))) {
+        return 0;
+    }
+    state__remove(s->sessions, name);
+    return 0;
+}
+
+static int tidy_name(void *arg, const char *name)
+{
+    struct state *s = arg;
+    char id[STATE_ID_MAX];
+    if (state__name_owner(s, name, id) == -ENOENT)
+        state__remove(s->names, name);
+    return 0;
+}
+
+int state_tidy(struct state *s, struct err *err)
+{
+    FD_AUTO int lock = -1;
+    int r = state__lock(s, &lock, err);
+    if (r)
+        return r;
+    r = state__each(s->sessions, tidy_session, s);
+    if (r == 0)
+        r = state__each(s->names, tidy_name, s);
+    if (r == 0)
+        r = state__snapshots_tidy(s);
+    return r ? err_set(err, r, "'%s': %s", s->path, errtab_text(r)) : 0;
+}

@@ -63,7 +63,7 @@ static int restore(struct state *s, const char *who, const char *what, struct st
     if (strpbrk(who, "@:"))
         return err_set(err, -EINVAL, "'%s' is no name of a session: say it as restore SESSION %s", who, what);
     /* The lock first: @SEQ of a command that still runs has no state. */
-    int r = state_session_open(s, str_c(who), true, 0, &ses, err);
+    int r = state_session_open(s, str_c(who), true, CLI_LOCK_WAIT_MS, &ses, err);
     if (r)
         return r;
     r = spec.err ? err_set(err, spec.err, "the names are too long") : state_resolve(s, buf_str(&spec), p, err);

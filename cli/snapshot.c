@@ -102,7 +102,7 @@ static int make(struct state *s, struct trace *t, struct state_snapshot *snap, s
 
 static int open_log(struct state *s, const char *who, struct state_session *ses, struct trace **ret, struct err *err)
 {
-    int r = state_session_open(s, str_c(who), true, 0, ses, err);
+    int r = state_session_open(s, str_c(who), true, CLI_LOCK_WAIT_MS, ses, err);
     if (r)
         return r;
     r = trace_open(fd_steal(&ses->trace_fd), TRACE_APPEND, ret, NULL, err);

@@ -14,6 +14,9 @@
 
 struct state;
 
+/* How long a verb waits for a session: a process that has answered may still wait for the disk. */
+#define CLI_LOCK_WAIT_MS 2000
+
 /* ---- options ---- */
 
 enum cli_opt_kind { CLI_OPT_FLAG, CLI_OPT_TEXT, CLI_OPT_COUNT };

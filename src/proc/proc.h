@@ -490,6 +490,8 @@ int proc_base_tree(struct vfs *v, const char *const *names, size_t n_names);
  * read them, meminfo, cpuinfo, uptime, loadavg, version, mounts, filesystems,
  * sys/kernel/{hostname,ostype,osrelease,pid_max,random/uuid,random/boot_id}. */
 int proc_provide(struct proc_set *ps);
+/* What provides /proc, for a tree that is loaded with it (vfs/image.h). */
+const struct vfs_provider *proc_provider(void);
 
 /* Content of a /usr/bin file that stands for a C command: the magic, the name, a newline. The builtin engine claims it.
  */

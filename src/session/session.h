@@ -12,8 +12,7 @@
  *   NEW ──session_exec──► RUNNING ──session_step = 1──► IDLE ──session_exec──► …
  *                            │ SERVE: session_line ► step = 1 (line done) ► session_line …
  *
- * Three trees: `start` (template and mounts), `base` (start and what was copied in before the exec), `tree` (now).
- * session_diff() compares base and tree; session_root() names tree as the difference to start.
+ * Two trees: `base` (with what was copied in before the exec) and `tree` (now); session_diff() compares them.
  *
  * Invariants:
  *   1. The outcome of an exec is what its first process did, or the limit that ended it; it is given after its last
@@ -34,6 +33,8 @@
 struct err;
 struct session;
 struct vfs;
+struct vfs_canon;
+struct vfs_quota;
 
 struct session_mount {
     struct str guest;
@@ -48,6 +49,8 @@ struct session_config {
     uint32_t host_uid, host_gid; /* what these own in a mount belongs to the session's user */
     const struct session_mount *mounts;
     uint32_t n_mounts;
+    struct vfs *tree; /* taken: the tree of a session that goes on, its mounts in it; NULL: a fork of the template */
+    struct vfs_canon *canon; /* taken: what is known of its hashes; may be NULL */
 };
 
 /* What a session needs of its owner. Borrowed; outlives the session. */
@@ -197,9 +200,15 @@ int session_mark_base(struct session *s);
 int session_diff(struct session *s, bool text, struct str prefix, int (*fn)(void *arg, const struct wire_change *c),
                  void *arg);
 
-/* SHA-256 that names the state: of a canonical list of what differs from the template and its mounts (path, type, mode,
- * owner, size, content), so equal states have equal names whatever led to them. Times do not count. */
+/* The root hash of the tree (vfs/image.h): equal trees have equal ones, whatever led to them. Times do not count. */
 int session_root(struct session *s, uint8_t ret[32]);
+
+/* The quota of a session's tree: what the template holds is not the session's use. -ENOMEM when it does not add up. */
+int session_quota(struct vfs *tmpl, const struct limits *limits, struct vfs_quota *ret);
+/* What is known of the hashes of its tree. */
+struct vfs_canon *session_canon(struct session *s);
+/* Where its execs begin; borrowed. */
+struct str session_cwd(const struct session *s);
 
 /* The tree, for owners that look at it (tests, benchmarks). */
 struct vfs *session_tree(struct session *s);

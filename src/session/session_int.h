@@ -6,6 +6,7 @@
 #include "proc/proc.h"
 #include "session/session.h"
 #include "shell/shell.h"
+#include "vfs/image.h"
 #include "vfs/vfs.h"
 
 struct session_user {
@@ -66,7 +67,8 @@ struct tape_state {
 };
 
 struct session {
-    struct vfs *tree, *start, *base;
+    struct vfs *tree, *base;
+    struct vfs_canon *canon; /* what is known of the tree's hashes */
     struct proc_set *ps; /* NULL until the first exec */
     struct shell_world *world;
     struct session_run *run; /* NULL until the first exec */
@@ -76,7 +78,6 @@ struct session {
     struct buf reply; /* data of the last fs reply */
     struct buf shell_state;
     char *cwd;    /* heap */
-    char *mounts; /* canonical text of the mounts, for the root */
     struct proc_host proc_host;
     struct tape_state tape;
 };

@@ -220,7 +220,8 @@ static int read_version(int root)
 static int is_foreign(void *arg, const char *name)
 {
     (void)arg;
-    if (strncmp(name, "version", 7) == 0)
+    /* The history of shell at a prompt has its place there too. */
+    if (strncmp(name, "version", 7) == 0 || strcmp(name, "history") == 0)
         return 0;
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         if (strcmp(name, parts[i]) == 0)

@@ -304,7 +304,7 @@ static void reveal(struct shell *sh, struct sym *s)
     if (!b)
         return;
     for (struct frame *f = sh->frame; f; f = f->prev)
-        if (b >= f->saved && b < f->saved + f->n_saved) {
+        if (f->n_saved && b >= f->saved && b < f->saved + f->n_saved) {
             size_t i = (size_t)(b - f->saved);
             memmove(b, b + 1, (f->n_saved - i - 1) * sizeof *b);
             f->n_saved--;

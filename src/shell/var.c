@@ -455,7 +455,7 @@ static int change_case(struct shell *sh, uint32_t flags, struct str val, struct 
             continue;
         }
         char text[4];
-        buf_add(&out, text, uchar_put(upper ? uchar_upper(c) : uchar_lower(c), text));
+        buf_add(&out, text, uchar_put(upper ? unicode_upper(c) : unicode_lower(c), text));
     }
     char *p = out.err ? NULL : arena_try(&sh->scratch, out.n + 1);
     if (!p)

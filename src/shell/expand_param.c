@@ -177,10 +177,30 @@ static int get_list(struct shell *sh, struct param *p, struct value *ret)
     return 0;
 }
 
+/* A reference to all of an array gives its elements; what an operator changes is one text of them. */
+static int get_referred(struct shell *sh, struct param *p, char all, struct value *ret)
+{
+    struct str sub;
+    struct param q = *p;
+    q.all = all;
+    q.sym = var_resolve(sh, p->sym, &sub);
+    int r = get_list(sh, &q, ret);
+    if (r < 0 || p->op <= OP_ALT || !ret->set)
+        return r;
+    struct str text;
+    r = expand__join(sh, ret, &text);
+    *ret = (struct value){.s = text, .set = true};
+    return r;
+}
+
 static int get_value(struct shell *sh, struct param *p, struct value *ret)
 {
     if (is_list(p))
         return get_list(sh, p, ret);
+    bool plain = p->kind == PARAM_VAR && p->sym && !p->subscript && p->sym->id < sh->vars->n;
+    char all = plain ? expand__list_ref(sh->vars->v[p->sym->id]) : 0;
+    if (all)
+        return get_referred(sh, p, all, ret);
     *ret = (struct value){0};
     int r = get_scalar(sh, p, &ret->s);
     ret->set = r > 0;

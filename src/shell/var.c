@@ -713,7 +713,7 @@ int var_make_array(struct shell *sh, struct sym *s, uint32_t flag, bool keep)
     if ((v->flags & flag) && keep)
         return 0;
     struct arr *arr = flag == VAR_ARRAY ? arr_new() : NULL;
-    struct assoc *assoc = flag == VAR_ASSOC ? assoc_new() : NULL;
+    struct assoc *assoc = flag == VAR_ASSOC ? assoc_new(0) : NULL;
     if (!arr && !assoc)
         return -ENOMEM;
     /* A scalar that becomes an array by += or declare -a is its element 0. */

@@ -277,7 +277,7 @@ struct var *var__special_read(struct shell *sh, struct sym *s, struct var *bound
         }
     } else if (v->flags & VAR_ASSOC) {
         assoc_free(v->assoc);
-        v->assoc = assoc_new();
+        v->assoc = assoc_new(id == SPECIAL_BASH_ALIASES ? ALIAS_BUCKETS : HASH_BUCKETS);
         v->flags |= VAR_SET;
         if (v->assoc)
             read_assoc(sh, id, v->assoc);

@@ -195,7 +195,9 @@ static void read_stack(struct shell *sh, enum sym_special id, struct arr *a)
 static void read_args(struct shell *sh, enum sym_special id, struct arr *a)
 {
     const struct posargs *p = sh->main_args;
-    if (!p || (!sh->main_file && !sh_shopt(sh, SHOPT_EXTDEBUG)))
+    /* bash does not fill them until they are asked for by name. */
+    sh->args_asked = sh->args_asked || !sh->listing || sh_shopt(sh, SHOPT_EXTDEBUG);
+    if (!p || !sh->args_asked || (!sh->main_file && !sh_shopt(sh, SHOPT_EXTDEBUG)))
         return;
     if (id == SPECIAL_BASH_ARGC) {
         (void)push_int(a, 0, p->n);

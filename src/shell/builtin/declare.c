@@ -162,9 +162,10 @@ static int assign_value(struct decl *d, struct sym *s, const struct declared *t)
         return exec_assign_list(sh, s, &t->values, t->append) < 0;
     if (!t->has_value)
         return 0;
-    if (t->sub.p)
-        return assign_element(d, s, t);
     const struct var *v = var_find_raw(sh, s);
+    bool whole = d->set & (VAR_ARRAY | VAR_ASSOC) && is_list_text(t->value); /* -a a[9]="(x)": once a size */
+    if (t->sub.p && !whole)
+        return assign_element(d, s, t);
     bool list = !d->plain || d->set & (VAR_ARRAY | VAR_ASSOC);
     if (list && v && v->flags & (VAR_ARRAY | VAR_ASSOC) && is_list_text(t->value))
         return exec_assign_array_text(sh, s, str_of(t->value.p + 1, t->value.n - 2), t->append) < 0;

@@ -446,7 +446,13 @@ static bool simple_param(struct shell *sh, const struct param *p, struct str *re
             *ret = str_of(v->p, v->n);
             return true;
         }
-        return v && !expand__list_ref(v) && var_text(sh, p->sym, ret);
+        if (!v || expand__list_ref(v))
+            return false;
+        bool there = var_text(sh, p->sym, ret);
+        if (there || !(v->flags & VAR_NAMEREF) || sh_opt(sh, OPT_NOUNSET))
+            return there;
+        *ret = STR(""); /* not looked for again: what is wrong with the reference was told */
+        return true;
     }
     if (p->kind == PARAM_POS && sh->args && p->pos <= sh->args->n) {
         *ret = sh->args->v[p->pos - 1];

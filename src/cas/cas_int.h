@@ -4,8 +4,8 @@
 /*
  * cas_int - what the files of the store share. docs/internals/store.md gives the formats and the reasons.
  *
- * A store knows packs by struct pack. A sealed pack is found through its mapped index; of an unsealed one every blob
- * has an entry in the store's table. Blobs that were put and not flushed have an entry too, whose pack is BUFFERED and
+ * A store knows packs by struct pack. What a pack's index covers is found through its map; every blob behind that has
+ * an entry in the store's table. Blobs that were put and not flushed have an entry too, whose pack is BUFFERED and
  * whose offset is one in the write buffer.
  *
  * The store's memory is charged to no account: it outlives the commands that put into it.
@@ -23,8 +23,8 @@
 #define FANOUT_SIZE 1024u
 #define ENTRY_SIZE 48u         /* of an index */
 #define PACK_BYTES (64u << 20) /* a pack that has so many is full */
-#define PACK_BLOBS 16384u      /* or so many: reading a log stays below a millisecond */
-#define PACK_BLOBS_LEAST 1024u
+#define PACK_BLOBS 32768u      /* or so many */
+#define LOG_BLOBS 1024u        /* so many or an eighth of those indexed, and the index is written anew at a sync */
 #define BUFFER_SIZE (256u << 10)
 #define BUFFERED UINT32_MAX
 #define OPEN_PACKS 64u /* descriptors kept */
@@ -90,6 +90,7 @@ struct log_entry {
 struct index_head {
     uint64_t uid, pack_size, raw, sum;
     uint32_t count;
+    bool final; /* the pack gets no more */
 };
 
 /* XXH64. */
@@ -151,8 +152,8 @@ int cas__table_reserve(struct table *t, uint32_t n);
 uint32_t cas__table_add(struct table *t, const struct entry *e);
 /* The next entry of @id; *pos is 0 at first. */
 struct entry *cas__table_next(const struct table *t, const struct cas_id *id, uint32_t *pos);
-/* Removes the entries of a pack. */
-void cas__table_drop(struct table *t, uint32_t pack);
+/* Removes the entries of a pack below the offset @end. */
+void cas__table_drop(struct table *t, uint32_t pack, uint64_t end);
 
 /* ---- packs ---- */
 
@@ -166,18 +167,19 @@ struct pack {
     /* What the last listing found. */
     bool has_pack, has_index;
 
-    /* Sealed. */
-    const uint8_t *map; /* its index, or NULL */
+    /* The index, if there is one. */
+    const uint8_t *map;
     size_t map_size;
-    uint32_t count;
-    uint64_t raw; /* bytes of its blobs */
+    uint32_t count;   /* blobs in it */
+    uint64_t indexed; /* the pack up to here */
+    bool sealed;      /* that is all, and it never gets more */
 
-    /* Not sealed. Up to @end every record is in the table. */
+    /* Not sealed. Up to @end every record is in the index or in the table. */
     uint64_t end, size;
-    uint64_t log_end; /* of what was understood of the log */
-    uint64_t logged;  /* that is: of the pack, up to here */
-    uint64_t synced;  /* on the disk up to here, its log says */
-    uint32_t blobs;
+    uint64_t log_end;    /* of what was understood of the log */
+    uint64_t logged;     /* the pack up to here is in the index or the log */
+    uint64_t synced;     /* on the disk up to here, index or log say */
+    uint32_t blobs;      /* in the table */
     bool leased;         /* this handle holds the lock, the descriptor writes */
     bool dirty;          /* has what cas_sync() must wait for */
     bool broken;         /* has a damaged stretch between records: not written to */
@@ -192,7 +194,6 @@ struct cas {
     int missing; /* why the last look did not see everything, or 0 */
     struct pack **packs;
     uint32_t n_packs, cap_packs;
-    uint32_t n_unsealed;
     struct map by_num;
     struct table table;
     struct pack *cur; /* the leased pack that is written to, or NULL */
@@ -297,10 +298,12 @@ struct walk cas__walk(const struct cas *c, const struct cas_id *id);
 bool cas__walk_next(struct cas *c, struct walk *w, struct place *ret);
 /* The i-th entry of a mapped index. */
 void cas__index_entry(const struct pack *p, uint32_t i, struct cas_id *id, struct place *ret);
-/* Writes the index of a leased pack that is wholly on the disk, and ends the lease. */
-int cas__seal(struct cas *c, struct pack *p);
-/* Makes the bytes of an index over entries of one pack, which it sorts. */
-int cas__index_build(struct entry *e, uint32_t n, uint64_t uid, uint64_t pack_size, uint8_t **ret, size_t *ret_n);
+/* How many blobs of an index have ids that begin with at most @first. */
+uint32_t cas__fanout(const struct pack *p, unsigned first);
+/* Writes the index of a leased pack that is wholly on the disk; @final ends the lease. */
+int cas__index(struct cas *c, struct pack *p, bool final);
+/* Makes the bytes of an index over entries of one pack, which it sorts; of @h the counts and the sum are set. */
+int cas__index_build(struct entry *e, uint32_t n, struct index_head *h, uint8_t **ret, size_t *ret_n);
 /* Puts such bytes in the place of the index of @num; its log goes. */
 int cas__index_write(struct cas *c, uint32_t num, const uint8_t *p, size_t n);
 /* Ends the map of an index. */
@@ -309,7 +312,7 @@ void cas__unmap_index(struct pack *p);
 /* ---- write.c ---- */
 
 /* Whether a pack takes no more. */
-bool cas__pack_full(const struct cas *c, const struct pack *p);
+bool cas__pack_full(const struct pack *p);
 /* Adds a blob, compressed if it pays. */
 int cas__append(struct cas *c, const struct cas_id *id, struct str data);
 /* Adds a record as it is stored elsewhere. */
@@ -320,5 +323,7 @@ int cas__lease(struct cas *c, struct pack *p);
 int cas__flush(struct cas *c);
 /* cas_sync(). */
 int cas__sync(struct cas *c);
+/* The last flush of a handle. */
+void cas__leave(struct cas *c);
 /* Whether a blob is there and may be relied on: then it need not be put. */
 bool cas__present(struct cas *c, const struct cas_id *id);

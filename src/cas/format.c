@@ -197,6 +197,7 @@ void cas__index_put(uint8_t p[HEAD_SIZE], const struct index_head *h)
     cas__put64(p + 24, h->pack_size);
     cas__put64(p + 32, h->raw);
     cas__put64(p + 40, h->sum);
+    cas__put32(p + 48, h->final);
     seal(p, 0);
 }
 
@@ -209,8 +210,9 @@ int cas__index_get(const uint8_t p[HEAD_SIZE], struct index_head *ret)
                                .pack_size = cas__get64(p + 24),
                                .raw = cas__get64(p + 32),
                                .sum = cas__get64(p + 40),
-                               .count = cas__get32(p + 12)};
-    return 0;
+                               .count = cas__get32(p + 12),
+                               .final = cas__get32(p + 48) & 1};
+    return ret->pack_size >= HEAD_SIZE && ret->pack_size <= INT64_MAX ? 0 : -EIO;
 }
 
 int cas_id_cmp(const struct cas_id *a, const struct cas_id *b)

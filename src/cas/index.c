@@ -39,7 +39,7 @@ static int take_log_entry(struct cas *c, struct pack *p, const struct log_entry 
         if (r < 0 || e->off != in.off || p->end != end)
             return r;
     }
-    p->logged = end;
+    p->logged = NUM_MAX(p->logged, end);
     return 1;
 }
 
@@ -59,7 +59,6 @@ static int read_log(struct cas *c, struct pack *p)
         if (n < (ssize_t)sizeof(head) || cas__head_get(head, EXT_LOG, &uid) < 0 || uid != p->uid)
             return 0;
         p->log_end = HEAD_SIZE;
-        p->logged = HEAD_SIZE;
     }
     const size_t chunk = 1024u * HEAD_SIZE;
     uint8_t *buf = cas__scratch(c, chunk);
@@ -95,7 +94,7 @@ static int read_head(struct pack *p)
         return 0;
     int r = cas__head_get(head, EXT_PACK, &p->uid);
     if (r == 0)
-        p->end = HEAD_SIZE;
+        p->end = p->logged = HEAD_SIZE;
     return r;
 }
 
@@ -143,9 +142,9 @@ int cas__catch_up(struct cas *c, struct pack *p, bool *ret_torn)
     return r;
 }
 
-/* ---- sealed packs ---- */
+/* ---- indexes ---- */
 
-static uint32_t fanout(const struct pack *p, unsigned first)
+uint32_t cas__fanout(const struct pack *p, unsigned first)
 {
     /* Checked when it was mapped, and bounded again: the file may be changed below us. */
     return NUM_MIN(cas__get32(p->map + HEAD_SIZE + 4 * (size_t)first), p->count);
@@ -182,16 +181,22 @@ int cas__map_index(struct cas *c, struct pack *p)
     if (r < 0)
         return r;
     r = check_index(m, (size_t)n, &h);
+    if (r == 0 && p->end && p->uid != h.uid)
+        r = -EIO;
     if (r < 0) {
         cas__unmap(m, (size_t)n);
         return r;
     }
+    cas__unmap_index(p);
     p->map = m;
     p->map_size = (size_t)n;
     p->uid = h.uid;
     p->count = h.count;
-    p->raw = h.raw;
-    p->end = p->size = p->synced = h.pack_size;
+    p->indexed = h.pack_size;
+    p->sealed = h.final;
+    p->end = NUM_MAX(p->end, p->indexed);
+    p->synced = NUM_MAX(p->synced, p->indexed);
+    p->logged = NUM_MAX(p->logged, p->indexed);
     return 0;
 }
 
@@ -211,7 +216,7 @@ void cas__index_entry(const struct pack *p, uint32_t i, struct cas_id *id, struc
 
 static bool find_in_index(struct pack *p, const struct cas_id *id, struct place *ret)
 {
-    uint32_t lo = id->b[0] ? fanout(p, id->b[0] - 1u) : 0, hi = fanout(p, id->b[0]);
+    uint32_t lo = id->b[0] ? cas__fanout(p, id->b[0] - 1u) : 0, hi = cas__fanout(p, id->b[0]);
     while (lo < hi) {
         struct cas_id at;
         uint32_t mid = lo + (hi - lo) / 2;
@@ -219,8 +224,8 @@ static bool find_in_index(struct pack *p, const struct cas_id *id, struct place 
         int d = cas_id_cmp(&at, id);
         if (d == 0) {
             ret->pack = p;
-            return ret->off >= HEAD_SIZE && ret->off <= INT64_MAX - UINT32_MAX &&
-                   cas__lengths_ok(ret->stored, ret->raw);
+            return ret->off >= HEAD_SIZE && ret->off <= p->indexed && cas__lengths_ok(ret->stored, ret->raw) &&
+                   p->indexed - ret->off >= HEAD_SIZE + (uint64_t)ret->stored;
         }
         if (d < 0)
             lo = mid + 1;
@@ -251,7 +256,7 @@ bool cas__walk_next(struct cas *c, struct walk *w, struct place *ret)
     return false;
 }
 
-/* ---- sealing ---- */
+/* ---- writing an index ---- */
 
 static int by_id(const void *a, const void *b)
 {
@@ -260,15 +265,15 @@ static int by_id(const void *a, const void *b)
     return d ? d : (x->off > y->off) - (x->off < y->off);
 }
 
-int cas__index_build(struct entry *e, uint32_t n, uint64_t uid, uint64_t pack_size, uint8_t **ret, size_t *ret_n)
+int cas__index_build(struct entry *e, uint32_t n, struct index_head *h, uint8_t **ret, size_t *ret_n)
 {
-    struct index_head h = {.uid = uid, .pack_size = pack_size};
     uint32_t fan[256] = {0};
     uint8_t *m = mem_try(HEAD_SIZE + FANOUT_SIZE + (size_t)n * ENTRY_SIZE);
     if (!m)
         return -ENOMEM;
     if (n)
         qsort(e, n, sizeof(*e), by_id);
+    h->raw = h->count = 0;
     uint8_t *at = m + HEAD_SIZE + FANOUT_SIZE;
     for (uint32_t i = 0; i < n; i++) {
         /* Of a blob that is twice in a pack, the last: it was written because the first was not to be relied on. */
@@ -280,15 +285,15 @@ int cas__index_build(struct entry *e, uint32_t n, uint64_t uid, uint64_t pack_si
         cas__put32(at + 44, e[i].raw);
         at += ENTRY_SIZE;
         fan[e[i].id.b[0]]++;
-        h.raw += e[i].raw;
-        h.count++;
+        h->raw += e[i].raw;
+        h->count++;
     }
     uint32_t sum = 0;
     for (unsigned i = 0; i < 256; i++)
         cas__put32(m + HEAD_SIZE + 4 * (size_t)i, sum += fan[i]);
     *ret_n = (size_t)(at - m);
-    h.sum = cas__sum(m + HEAD_SIZE, *ret_n - HEAD_SIZE, 0);
-    cas__index_put(m, &h);
+    h->sum = cas__sum(m + HEAD_SIZE, *ret_n - HEAD_SIZE, 0);
+    cas__index_put(m, h);
     *ret = m;
     return 0;
 }
@@ -311,52 +316,63 @@ int cas__index_write(struct cas *c, uint32_t num, const uint8_t *p, size_t n)
     return r;
 }
 
-/* Copies the entries of @p that may be relied on. */
+/* Collects what the pack holds: the index it has, and of the table what may be relied on. */
 static int gather(struct cas *c, struct pack *p, struct entry **ret, uint32_t *ret_n)
 {
     uint32_t n = 0;
-    struct entry *list = mem_try(((size_t)p->blobs + 1) * sizeof(*list));
+    const uint32_t most = (p->map ? p->count : 0) + p->blobs;
+    struct entry *list = mem_try(((size_t)most + 1) * sizeof(*list));
     if (!list)
         return -ENOMEM;
-    for (uint32_t i = 0; i < c->table.n && n < p->blobs; i++) {
+    *ret = list;
+    for (; p->map && n < p->count; n++) {
+        struct place at;
+        cas__index_entry(p, n, &list[n].id, &at);
+        list[n].off = at.off;
+        list[n].stored = at.stored;
+        list[n].raw = at.raw;
+    }
+    for (uint32_t i = 0; i < c->table.n && n < most; i++) {
         struct entry *e = &c->table.e[i];
         const uint8_t *record;
-        if (e->pack != p->index)
+        if (e->pack != p->index || (p->map && e->off < p->indexed))
             continue;
         if (!e->whole && e->off >= p->synced) {
             struct place w = {.e = e, .pack = p, .off = e->off, .stored = e->stored, .raw = e->raw};
             int r = cas__read(c, &e->id, &w, true, &record);
             if (r == -EIO)
                 continue;
-            if (r < 0) {
-                mem_free(list);
+            if (r < 0)
                 return r;
-            }
             e->whole = true;
         }
         list[n++] = *e;
     }
-    *ret = list;
     *ret_n = n;
     return 0;
 }
 
-int cas__seal(struct cas *c, struct pack *p)
+int cas__index(struct cas *c, struct pack *p, bool final)
 {
     MEM_AUTO struct entry *list = NULL;
     MEM_AUTO uint8_t *m = NULL;
     uint32_t n = 0;
     size_t size = 0;
+    struct index_head h = {.uid = p->uid, .pack_size = p->end, .final = final};
     int r = gather(c, p, &list, &n);
     if (r == 0)
-        r = cas__index_build(list, n, p->uid, p->end, &m, &size);
+        r = cas__index_build(list, n, &h, &m, &size);
     if (r == 0)
         r = cas__index_write(c, p->num, m, size);
-    cas__pack_close(c, p);
     if (r == 0)
         r = cas__map_index(c, p);
-    if (r == 0)
-        cas__table_drop(&c->table, p->index);
+    if (r == 0) {
+        p->log_end = 0;
+        p->blobs = 0;
+        cas__table_drop(&c->table, p->index, p->indexed);
+    }
+    if (final)
+        cas__pack_close(c, p);
     return r;
 }
 
@@ -399,15 +415,13 @@ static int found(void *arg, uint32_t num, enum cas_ext ext)
 /* Learns what is new in a pack. */
 static int look(struct cas *c, struct pack *p)
 {
-    if (!p->has_pack || p->map || p->leased)
+    if (!p->has_pack || p->sealed || p->leased)
         return 0;
-    if (p->has_index) {
-        int r = cas__map_index(c, p);
-        if (r != -EIO)
-            return r;
-        /* Damaged: the pack itself says what it holds. */
-    }
-    return cas__catch_up(c, p, NULL);
+    /* One that is damaged is as if it were not there: the pack itself says what it holds. */
+    int r = p->has_index && p->end == 0 ? cas__map_index(c, p) : 0;
+    if (r < 0 && r != -EIO)
+        return r;
+    return p->sealed ? 0 : cas__catch_up(c, p, NULL);
 }
 
 int cas__refresh(struct cas *c)
@@ -416,12 +430,10 @@ int cas__refresh(struct cas *c)
     if (r < 0)
         return r;
     c->missing = 0;
-    c->n_unsealed = 0;
     for (uint32_t i = 0; i < c->n_packs; i++) {
         r = look(c, c->packs[i]);
         if (r < 0 && c->missing == 0)
             c->missing = r;
-        c->n_unsealed += c->packs[i]->has_pack && !c->packs[i]->map;
     }
     c->loaded = true;
     return 0;

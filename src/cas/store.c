@@ -104,7 +104,7 @@ void cas_close(struct cas *c)
     OWN_MEMORY;
     if (!c)
         return;
-    (void)cas__flush(c);
+    cas__leave(c);
     for (uint32_t i = 0; i < c->n_packs; i++) {
         cas__pack_close(c, c->packs[i]);
         cas__unmap_index(c->packs[i]);
@@ -230,8 +230,8 @@ static int stat_part(struct cas *c, unsigned first, struct seen **list, size_t *
         const struct pack *p = i < c->n_packs ? c->packs[i] : NULL;
         if (p && !p->map)
             continue;
-        uint32_t from = p && first ? NUM_MIN(cas__get32(p->map + HEAD_SIZE + 4 * (size_t)(first - 1)), p->count) : 0;
-        uint32_t to = p ? NUM_MIN(cas__get32(p->map + HEAD_SIZE + 4 * (size_t)first), p->count) : c->table.n;
+        uint32_t from = p && first ? cas__fanout(p, first - 1) : 0;
+        uint32_t to = p ? cas__fanout(p, first) : c->table.n;
         for (; from < to; from++) {
             struct place at = {0};
             struct seen s;

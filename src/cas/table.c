@@ -71,11 +71,11 @@ struct entry *cas__table_next(const struct table *t, const struct cas_id *id, ui
     return NULL;
 }
 
-void cas__table_drop(struct table *t, uint32_t pack)
+void cas__table_drop(struct table *t, uint32_t pack, uint64_t end)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < t->n; i++) {
-        if (t->e[i].pack != pack)
+        if (t->e[i].pack != pack || t->e[i].off >= end)
             t->e[n++] = t->e[i];
     }
     t->n = n;

@@ -14,13 +14,9 @@
 
 #define KEPT_LEASES 8u /* full packs that wait for a sync; more are synced and sealed at once */
 
-bool cas__pack_full(const struct cas *c, const struct pack *p)
+bool cas__pack_full(const struct pack *p)
 {
-    /* The more packs are written to at the same time, the smaller are they sealed: all their logs are read by who opens
-     * the store. */
-    uint32_t most = 4 * PACK_BLOBS / NUM_MAX(c->n_unsealed, 1u);
-    most = NUM_MAX(NUM_MIN(most, PACK_BLOBS), PACK_BLOBS_LEAST);
-    return p->end >= PACK_BYTES || p->blobs >= most;
+    return p->end >= PACK_BYTES || p->count + p->blobs >= PACK_BLOBS;
 }
 
 /* ---- the log of the pack that is written to ---- */
@@ -102,7 +98,8 @@ static int begin_pack(struct cas *c, struct pack *p)
     if (err < 0)
         return err;
     p->end = p->size = HEAD_SIZE;
-    p->log_end = p->logged = p->synced = 0;
+    p->logged = HEAD_SIZE;
+    p->synced = 0;
     return 0;
 }
 
@@ -110,16 +107,18 @@ static int begin_pack(struct cas *c, struct pack *p)
 static int take_over(struct cas *c, struct pack *p)
 {
     bool torn = false;
-    if (cas__size_at(c->packs_dir, p->num, EXT_INDEX) >= 0) {
-        /* Sealed since we looked. A damaged index is made anew from the pack. */
-        int r = cas__map_index(c, p);
-        if (r != -EIO)
-            return r < 0 ? r : -EBUSY;
-    }
-    int r = cas__catch_up(c, p, &torn);
+    /* Others may have written to it since we looked, begun a new log, sealed it. */
+    int r = cas__map_index(c, p);
+    if (r < 0 && r != -ENOENT && r != -EIO)
+        return r;
+    if (p->sealed)
+        return -EBUSY;
+    p->log_end = 0;
+    p->logged = NUM_MAX(p->indexed, HEAD_SIZE);
+    r = cas__catch_up(c, p, &torn);
     if (r < 0)
         return r;
-    if (p->broken)
+    if (p->broken || p->size < p->end)
         return -EBUSY;
     if (p->end == 0)
         r = begin_pack(c, p);
@@ -134,7 +133,7 @@ int cas__lease(struct cas *c, struct pack *p)
 {
     if (p->leased)
         return 0;
-    if (!p->has_pack || p->map || p->broken || p->suspect)
+    if (!p->has_pack || p->sealed || p->broken || p->suspect)
         return -EBUSY;
     int fd = cas__open(c->packs_dir, p->num, EXT_PACK, O_RDWR);
     if (fd < 0)
@@ -172,7 +171,6 @@ static int new_pack(struct cas *c)
         if (!p)
             return -ENOMEM;
         p->has_pack = true;
-        c->n_unsealed++;
         /* Another process may have been quicker to lock it. It is not removed on failure for the same reason. */
         int r = cas__lease(c, p);
         if (r == -EBUSY)
@@ -200,16 +198,16 @@ static int take_pack(struct cas *c)
         for (uint32_t i = 0; i < c->n_packs; i++) {
             struct pack *p = c->packs[i];
             bool tried = p->end > below || (p->end == below && i <= last);
-            if (p->has_pack && !p->map && !tried && (!best || p->end > best->end))
+            if (p->has_pack && !p->sealed && !tried && (!best || p->end > best->end))
                 best = p;
         }
         if (!best)
             return new_pack(c);
         below = best->end;
         last = best->index;
-        if (cas__pack_full(c, best) || cas__lease(c, best) < 0)
+        if (cas__pack_full(best) || cas__lease(c, best) < 0)
             continue;
-        if (cas__pack_full(c, best)) {
+        if (cas__pack_full(best)) {
             cas__pack_close(c, best);
             continue;
         }
@@ -248,7 +246,7 @@ static void write_done(struct cas *c, struct pack *p, bool torn)
         /* Its next writer cuts it. */
         leave(c);
         cas__pack_close(c, p);
-    } else if (cas__pack_full(c, p)) {
+    } else if (cas__pack_full(p)) {
         leave(c);
     }
 }
@@ -291,11 +289,11 @@ static void seal_full(struct cas *c)
 {
     for (uint32_t i = 0; i < c->n_packs && c->n_pending == 0; i++) {
         struct pack *p = c->packs[i];
-        if (!p->has_pack || p->map || p == c->cur || !cas__pack_full(c, p) || cas__lease(c, p) < 0)
+        if (!p->has_pack || p->sealed || p == c->cur || !cas__pack_full(p) || cas__lease(c, p) < 0)
             continue;
         p->dirty = true;
-        if (sync_pack(c, p) == 0 && cas__seal(c, p) == 0)
-            c->n_unsealed--;
+        if (sync_pack(c, p) == 0)
+            (void)cas__index(c, p, true);
     }
 }
 
@@ -413,7 +411,7 @@ static bool reliable(struct cas *c, const struct cas_id *id, const struct place 
 {
     const uint8_t *record;
     struct pack *p = w->pack;
-    if (!p || p->map || w->off < p->synced)
+    if (!p || w->off < p->synced)
         return true;
     if (p->suspect)
         return false;
@@ -513,6 +511,19 @@ static int rescue(struct cas *c, struct pack *p)
     return 0;
 }
 
+/* Puts into the index what is in the log of the synced pack that is written to, if that is much. */
+static void index_cur(struct cas *c, uint32_t least)
+{
+    struct pack *p = c->cur;
+    if (!p || p->synced < p->end || p->blobs < NUM_MAX(least, p->count / 8))
+        return;
+    if (cas__index(c, p, false) == 0) {
+        buf_clear(&c->log);
+        fd_close(&c->log_fd);
+        c->log_off = false;
+    }
+}
+
 int cas__sync(struct cas *c)
 {
     int r = 0;
@@ -527,7 +538,17 @@ int cas__sync(struct cas *c)
         if (c->packs[i]->dirty)
             r = sync_pack(c, c->packs[i]);
     }
-    if (r == 0 && (c->flags & CAS_WRITE) && c->loaded)
+    if (r == 0 && (c->flags & CAS_WRITE) && c->loaded) {
+        index_cur(c, LOG_BLOBS);
         seal_full(c);
+    }
     return r;
+}
+
+void cas__leave(struct cas *c)
+{
+    /* Who never syncs does so here, once in some thousand blobs: all who come after read the log. */
+    struct pack *p = cas__flush(c) == 0 ? c->cur : NULL;
+    if (p && p->blobs >= NUM_MAX(4 * LOG_BLOBS, p->count / 2) && sync_pack(c, p) == 0)
+        index_cur(c, LOG_BLOBS);
 }

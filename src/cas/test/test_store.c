@@ -206,7 +206,7 @@ TEST(processes_write_at_the_same_time)
 TEST(full_packs_are_sealed)
 {
     struct cas_test t = cas_test_new();
-    enum { BLOBS = 40000 };
+    enum { BLOBS = 80000 };
     struct cas_id id;
     struct cas_stat st;
     struct cas *c = cas_test_open(&t, CAS_WRITE | CAS_CREATE);
@@ -219,8 +219,8 @@ TEST(full_packs_are_sealed)
     CHECK_INT(st.blobs, BLOBS);
     CHECK_INT(st.packs, 3);
     cas_close(c);
-    CHECK_INT(cas_test_files(&t, ".idx"), 2);
-    CHECK_INT(cas_test_files(&t, ".log"), 1);
+    CHECK_INT(cas_test_files(&t, ".idx"), 3);
+    CHECK_INT(cas_test_files(&t, ".log"), 0);
     c = cas_test_open(&t, CAS_WRITE);
     for (int i = 0; i < BLOBS; i++) {
         char text[20];

@@ -367,7 +367,7 @@ static uint32_t buckets_for(size_t n)
 
 struct assoc *assoc_sized(size_t n)
 {
-    struct assoc *a = assoc_new();
+    struct assoc *a = assoc_new(0);
     uint32_t b = buckets_for(n);
     if (a && n) {
         a->buckets = mem_try_zalloc((size_t)b * sizeof *a->buckets);

@@ -76,6 +76,8 @@ char *cli_real_path(const char *path);
 
 /* Prints the help of a verb (NULL: of the whole) on standard output. */
 void cli_help(const char *verb);
+/* The help of a verb about kept state (help_state.c), or NULL. */
+const char *cli_help_state(const char *verb);
 
 /* "frontal-sandbox: text" on standard error. */
 void cli_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
@@ -189,5 +191,21 @@ int cli_follow_up(struct driver *d, const struct cli_options *o, const struct wi
 int cli_run(int argc, char **argv);
 /* frontal-sandbox shell. */
 int cli_shell(int argc, char **argv);
+/* frontal-sandbox session list|show|rename|destroy. */
+int cli_session(int argc, char **argv);
+/* frontal-sandbox trace. */
+int cli_trace(int argc, char **argv);
+/* frontal-sandbox snapshot [list|delete]. */
+int cli_snapshot(int argc, char **argv);
+/* frontal-sandbox restore. */
+int cli_restore(int argc, char **argv);
+/* frontal-sandbox fork. */
+int cli_fork(int argc, char **argv);
+/* frontal-sandbox export. */
+int cli_export(int argc, char **argv);
+/* frontal-sandbox import. */
+int cli_import(int argc, char **argv);
+/* frontal-sandbox store fsck|gc|stat. */
+int cli_store(int argc, char **argv);
 /* frontal-sandbox doctor. */
 int cli_doctor(int argc, char **argv);

@@ -6,8 +6,11 @@
  *
  * A state is three blobs (trace/trace.h), so keeping, forking, restoring and moving one costs names, not trees.
  *   state.h     the state directory: sessions, snapshots, places, forks
+ *   diff.h      the changes between two trees, with texts (textdiff.h)
+ *   merge.h     three trees made one
  *
- * Invariants: those of state.h. Nothing here runs a guest; what was written by others is decoded and checked.
+ * Invariants: those of the headers named. Nothing here runs a guest; what was written by others is decoded
+ * and checked.
  *
  * Threads: one at a time.
  */

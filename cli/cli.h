@@ -12,8 +12,10 @@
  * shells; 128+n signal n or a limit (137).
  */
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "snapshot/state.h"
 #include "types/limits.h"
 #include "wire/wire.h"
 #include "worker/worker.h"
@@ -42,8 +44,16 @@ struct cli_options {
     enum cli_diff diff;
     bool apply, json, quiet;
     const char *json_file;
-    struct str *env;
-    uint32_t n_env;
+    struct str *env; /* the last n_secrets of them are secret */
+    struct str *secrets;
+    uint32_t n_env, n_secrets;
+    const char *session, *state; /* kept under this name in this state directory */
+    bool durable;
+    struct cli_limit_arg {
+        struct str name, value;
+    } *limit_args; /* --limit as given */
+    uint32_t n_limit_args;
+    struct arena arena; /* of texts that were not on the command line */
     const char *workdir, *user;
     const char *text; /* -c */
     bool argv_only;   /* -- COMMAND */
@@ -59,11 +69,34 @@ int cli_parse(int argc, char **argv, bool is_shell, struct cli_options *o);
 /* Frees and closes. */
 void cli_options_done(struct cli_options *o);
 
+/* Adds a mount from HOST:GUEST[:ro|cow], which outlives the options. -EINVAL after a message. */
+int cli_add_mount(struct cli_options *o, const char *spec);
+/* The absolute path without symlinks; heap, NULL when there is none. */
+char *cli_real_path(const char *path);
+
 /* Prints the help of a verb (NULL: of the whole) on standard output. */
 void cli_help(const char *verb);
+/* The help of a verb about kept state (help_state.c), or NULL. */
+const char *cli_help_state(const char *verb);
 
 /* "frontal-sandbox: text" on standard error. */
 void cli_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* ---- sessions that are kept (keep.c) ---- */
+
+struct cli_keep {
+    struct state *state;
+    struct state_session ses;
+    int store_fd;
+    bool fresh;
+    struct buf config;
+};
+/* Finds or makes the session of --session and takes it; what it was made with goes into the options. Close it after success. */
+int cli_keep_open(struct cli_options *o, struct cli_keep *k, struct err *err);
+/* A new session is in its log now: it gets its name. */
+int cli_keep_commit(struct cli_keep *k, struct err *err);
+/* Closes; the worker has its own descriptors. */
+void cli_keep_close(struct cli_keep *k);
 
 /* ---- driving a worker (driver.c) ---- */
 
@@ -77,10 +110,12 @@ struct cli_stream { /* what becomes of standard output or error */
 struct driver {
     struct worker worker;
     const struct cli_options *opts;
+    struct cli_keep keep; /* with --session */
     struct cli_stream streams[3]; /* 1 and 2 */
     int sigfd;
     bool interactive; /* shell: ^Z is forwarded */
     bool want_input, input_ended;
+    uint32_t window;  /* the size that the session was told last */
     int interrupts;   /* SIGINT or SIGTERM received */
     int64_t started;  /* clock_wall when the session began: what the host changed later it did meanwhile */
     int64_t deadline; /* clock_mono; when a worker that does not answer is killed */
@@ -91,10 +126,15 @@ struct driver {
     int out_stream;
 };
 
-/* Starts a worker with the options' mounts and creates the session. */
-int driver_start(struct driver *d, const struct cli_options *o, struct err *err);
+/* Starts a worker with the options' mounts and creates the session, or goes on with the one of --session (whose mounts and
+ * limits go into the options). */
+int driver_start(struct driver *d, struct cli_options *o, struct err *err);
 /* Ends it; *ret_status (may be NULL) is its wait status or -1. */
 void driver_end(struct driver *d, int *ret_status);
+/* Size of the terminal that one of the standard streams is: rows << 16 | columns, or 0. */
+uint32_t driver_window(void);
+/* Tells the session of the terminal's size when it is another than it was told last. */
+void driver_resize(struct driver *d);
 /* Runs an exec (or goes on with one, @e NULL) to its RESULT. The result's strings are copied into @text. Never fails: a
  * worker that is gone gives OUTCOME_LOST, one killed after its deadline OUTCOME_KILLED by timeout. */
 void driver_exec(struct driver *d, const struct wire_exec *e, struct wire_result *ret, struct buf *text);
@@ -150,5 +190,21 @@ int cli_follow_up(struct driver *d, const struct cli_options *o, const struct wi
 int cli_run(int argc, char **argv);
 /* frontal-sandbox shell. */
 int cli_shell(int argc, char **argv);
+/* frontal-sandbox session list|show|rename|destroy. */
+int cli_session(int argc, char **argv);
+/* frontal-sandbox trace. */
+int cli_trace(int argc, char **argv);
+/* frontal-sandbox snapshot [list|delete]. */
+int cli_snapshot(int argc, char **argv);
+/* frontal-sandbox restore. */
+int cli_restore(int argc, char **argv);
+/* frontal-sandbox fork. */
+int cli_fork(int argc, char **argv);
+/* frontal-sandbox export. */
+int cli_export(int argc, char **argv);
+/* frontal-sandbox import. */
+int cli_import(int argc, char **argv);
+/* frontal-sandbox store fsck|gc|stat. */
+int cli_store(int argc, char **argv);
 /* frontal-sandbox doctor. */
 int cli_doctor(int argc, char **argv);

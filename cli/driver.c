@@ -70,6 +70,11 @@ static void send_create(struct driver *d, const struct cli_options *o)
         .host_gid = getegid(),
         .mounts = mounts,
         .n_mounts = o->n_mounts,
+        .kept = o->session != NULL,
+        .fresh = d->keep.fresh,
+        .durable = o->durable,
+        .id = str_c(d->keep.ses.id),
+        .config = buf_str(&d->keep.config),
     };
     wire_put_create(chan_scratch(&d->worker.chan), &m);
     if (chan_send_scratch(&d->worker.chan, WIRE_CREATE))
@@ -108,13 +113,16 @@ static uint32_t next_message(struct driver *d, struct str *body)
     return type;
 }
 
-int driver_start(struct driver *d, const struct cli_options *o, struct err *err)
+int driver_start(struct driver *d, struct cli_options *o, struct err *err)
 {
     *d = (struct driver){.opts = o, .sigfd = -1, .started = clock_wall(), .deadline = INT64_MAX};
     for (int i = 1; i <= 2; i++) {
         d->streams[i].fd = i;
         buf_init(&d->streams[i].kept, KEPT_MAX);
     }
+    int r = o->session ? cli_keep_open(o, &d->keep, err) : 0;
+    if (r)
+        return r;
     int fds[LIMIT_MOUNTS];
     for (uint32_t i = 0; i < o->n_mounts; i++)
         fds[i] = o->mounts[i].fd;
@@ -122,8 +130,18 @@ int driver_start(struct driver *d, const struct cli_options *o, struct err *err)
     d->interactive = o->interactive;
     if (d->sigfd < 0)
         return err_set(err, d->sigfd, "cannot watch signals: %s", errtab_text(d->sigfd));
-    const struct worker_config cfg = {fds, o->n_mounts, ceiling(&o->limits)};
-    int r = worker_spawn(&cfg, &d->worker, err);
+    const struct worker_config cfg = {
+        .mount_fds = fds,
+        .n_mounts = o->n_mounts,
+        .memory_ceiling = ceiling(&o->limits),
+        .kept = o->session != NULL,
+        .store_fd = d->keep.store_fd,
+        .trace_fd = d->keep.ses.trace_fd,
+        .lock_fd = d->keep.ses.lock_fd,
+    };
+    r = worker_spawn(&cfg, &d->worker, err);
+    if (r && o->session)
+        cli_keep_close(&d->keep);
     if (r)
         return r;
     send_create(d, o);
@@ -133,12 +151,14 @@ int driver_start(struct driver *d, const struct cli_options *o, struct err *err)
         return err_set(err, -EPIPE, "the worker ended before it was ready");
     if (rep.error)
         return err_set(err, rep.error, "%.*s", (int)rep.message.n, rep.message.p);
-    return 0;
+    return o->session ? cli_keep_commit(&d->keep, err) : 0;
 }
 
 void driver_end(struct driver *d, int *ret_status)
 {
     int status = worker_end(&d->worker);
+    if (d->opts->session)
+        cli_keep_close(&d->keep);
     if (ret_status)
         *ret_status = status;
     fd_close(&d->sigfd);
@@ -249,7 +269,7 @@ static void send_number(struct driver *d, uint32_t type, uint32_t v)
         d->gone = true;
 }
 
-static uint32_t window_size(void)
+uint32_t driver_window(void)
 {
     struct winsize ws;
     for (int fd = 0; fd <= 2; fd++) {
@@ -259,12 +279,20 @@ static uint32_t window_size(void)
     return 0;
 }
 
+void driver_resize(struct driver *d)
+{
+    uint32_t now = driver_window();
+    if (now != d->window)
+        send_number(d, WIRE_RESIZE, now);
+    d->window = now;
+}
+
 static void take_signals(struct driver *d)
 {
     struct signalfd_siginfo si;
     while (read(d->sigfd, &si, sizeof(si)) == (ssize_t)sizeof(si)) {
         if (si.ssi_signo == SIGWINCH) {
-            send_number(d, WIRE_RESIZE, window_size());
+            driver_resize(d);
             continue;
         }
         d->interrupts++;
@@ -397,6 +425,7 @@ void driver_wait(struct driver *d, struct wire_result *ret, struct buf *text)
 
 void driver_exec(struct driver *d, const struct wire_exec *e, struct wire_result *ret, struct buf *text)
 {
+    d->window = (uint32_t)e->rows << 16 | e->cols;
     wire_put_exec(chan_scratch(&d->worker.chan), e);
     if (chan_send_scratch(&d->worker.chan, WIRE_EXEC))
         d->gone = true;

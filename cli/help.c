@@ -12,6 +12,14 @@ static const char help_main[] =
     "Verbs:\n"
     "  run      run a script, a command text or a command, and exit with its status\n"
     "  shell    work in a session interactively\n"
+    "  session  list, show, rename and destroy the sessions that are kept\n"
+    "  trace    what was run in a session, what it printed and changed\n"
+    "  snapshot keep the state of a session under a name\n"
+    "  restore  put a session back to a snapshot, or to what it was after a command\n"
+    "  fork     make new sessions that begin where one is\n"
+    "  export   write a session into one file\n"
+    "  import   make a session from such a file\n"
+    "  store    check what is kept, remove what nothing needs, show sizes\n"
     "  doctor   show what this machine offers and lacks for the sandbox, with remedies\n"
     "\n"
     "  --help, VERB --help    this text, or that of a verb\n"
@@ -86,8 +94,11 @@ static const char help_doctor[] =
 
 void cli_help(const char *verb)
 {
+    const char *kept = verb ? cli_help_state(verb) : NULL;
     if (!verb) {
         fputs(help_main, stdout);
+    } else if (kept) {
+        fputs(kept, stdout);
     } else if (strcmp(verb, "run") == 0) {
         fputs(help_run, stdout);
         fputs(help_options, stdout);

@@ -9,10 +9,10 @@ static const struct {
     const char *name;
     int (*fn)(int argc, char **argv);
 } verbs[] = {
-    {"run", cli_run},
-    {"shell", cli_shell},
-    {"doctor", cli_doctor},
+    {"run", cli_run},           {"shell", cli_shell},     {"session", cli_session}, {"trace", cli_trace},
+    {"snapshot", cli_snapshot}, {"restore", cli_restore}, {"fork", cli_fork},       {"doctor", cli_doctor},
 };
+#define VERBS (sizeof(verbs) / sizeof(verbs[0]))
 
 void cli_error(const char *fmt, ...)
 {
@@ -24,10 +24,24 @@ void cli_error(const char *fmt, ...)
     va_end(ap);
 }
 
+/* "run, shell or doctor". */
+static const char *all_verbs(void)
+{
+    static char text[256];
+    size_t n = 0;
+    for (size_t i = 0; i < VERBS && n < sizeof(text); i++)
+        n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s",
+                              i == 0          ? ""
+                              : i + 1 < VERBS ? ", "
+                                              : " or ",
+                              verbs[i].name);
+    return text;
+}
+
 static int help(int argc, char **argv)
 {
     const char *verb = argc > 0 ? argv[0] : NULL;
-    for (size_t i = 0; verb && i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+    for (size_t i = 0; verb && i < VERBS; i++) {
         if (strcmp(verb, verbs[i].name) == 0) {
             cli_help(verb);
             return 0;
@@ -55,7 +69,7 @@ int main(int argc, char **argv)
 {
     fill_standard_descriptors();
     if (argc < 2) {
-        cli_error("a verb is missing: run, shell or doctor (see frontal-sandbox --help)");
+        cli_error("a verb is missing: %s (see frontal-sandbox --help)", all_verbs());
         return CLI_FAILED;
     }
     const char *verb = argv[1];
@@ -65,10 +79,10 @@ int main(int argc, char **argv)
         puts("frontal-sandbox " FRONTAL_VERSION);
         return 0;
     }
-    for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+    for (size_t i = 0; i < VERBS; i++) {
         if (strcmp(verb, verbs[i].name) == 0)
             return verbs[i].fn(argc - 1, argv + 1);
     }
-    cli_error("there is no verb '%s': run, shell or doctor (see frontal-sandbox --help)", verb);
+    cli_error("there is no verb '%s': %s (see frontal-sandbox --help)", verb, all_verbs());
     return CLI_FAILED;
 }

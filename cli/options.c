@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 
 #include "base/fd.h"
@@ -24,6 +25,10 @@ enum {
     O_LIMIT,
     O_JSON,
     O_QUIET,
+    O_SESSION,
+    O_STATE,
+    O_DURABLE,
+    O_SECRET,
     O_HELP,
 };
 
@@ -40,6 +45,10 @@ static const struct option long_options[] = {
     {"limit", required_argument, NULL, O_LIMIT},
     {"json", optional_argument, NULL, O_JSON},
     {"quiet", no_argument, NULL, O_QUIET},
+    {"session", required_argument, NULL, O_SESSION},
+    {"state", required_argument, NULL, O_STATE},
+    {"durable", no_argument, NULL, O_DURABLE},
+    {"secret", required_argument, NULL, O_SECRET},
     {"help", no_argument, NULL, O_HELP},
     {NULL, 0, NULL, 0},
 };
@@ -71,7 +80,7 @@ static int split_host_guest(const char *option, const char *spec, struct str s, 
     return 0;
 }
 
-static int add_mount(struct cli_options *o, const char *spec)
+int cli_add_mount(struct cli_options *o, const char *spec)
 {
     if (o->n_mounts == LIMIT_MOUNTS)
         return bad("--mount: a session has at most %d mounts", LIMIT_MOUNTS);
@@ -140,6 +149,25 @@ static int add_env(struct cli_options *o, const char *kv)
     return 0;
 }
 
+/* NAME=VALUE, or NAME: then the value is that of our own environment, so that it is in no list of processes. */
+static int add_secret(struct cli_options *o, const char *kv)
+{
+    const char *eq = strchr(kv, '=');
+    const char *value = eq ? eq + 1 : getenv(kv);
+    if (eq == kv || !*kv)
+        return bad("--secret: '%s' is neither NAME=VALUE nor NAME", kv);
+    if (!value)
+        return bad("--secret: '%s' is not set in the environment", kv);
+    size_t name = eq ? (size_t)(eq - kv) : strlen(kv), n = name + 1 + strlen(value);
+    char *text = arena_alloc(&o->arena, n + 1);
+    memcpy(text, kv, name);
+    text[name] = '=';
+    memcpy(text + name + 1, value, n - name);
+    o->secrets = mem_realloc(o->secrets, (o->n_secrets + 1) * sizeof(*o->secrets));
+    o->secrets[o->n_secrets++] = str_of(text, n);
+    return 0;
+}
+
 static int set_limit(struct cli_options *o, const char *kv)
 {
     const char *eq = strchr(kv, '=');
@@ -152,6 +180,8 @@ static int set_limit(struct cli_options *o, const char *kv)
         return bad("--limit: '%s': %s", kv,
                    r == -ERANGE ? "the value is too large"
                                 : "not a value of this limit (sizes: 64M, numbers: 100, times: 10s)");
+    o->limit_args = mem_realloc(o->limit_args, (o->n_limit_args + 1) * sizeof(*o->limit_args));
+    o->limit_args[o->n_limit_args++] = (struct cli_limit_arg){str_of(kv, (size_t)(eq - kv)), str_c(eq + 1)};
     return 0;
 }
 
@@ -179,7 +209,7 @@ static int take_option(struct cli_options *o, int code, const char *arg)
         o->text = arg;
         return 0;
     case O_MOUNT:
-        return add_mount(o, arg);
+        return cli_add_mount(o, arg);
     case O_COPY_IN:
         return add_copy_in(o, arg);
     case O_COPY_OUT:
@@ -208,6 +238,17 @@ static int take_option(struct cli_options *o, int code, const char *arg)
     case O_QUIET:
         o->quiet = true;
         return 0;
+    case O_SESSION:
+        o->session = arg;
+        return 0;
+    case O_STATE:
+        o->state = arg;
+        return 0;
+    case O_DURABLE:
+        o->durable = true;
+        return 0;
+    case O_SECRET:
+        return add_secret(o, arg);
     default:
         return -EINVAL; /* getopt_long() has printed what is wrong */
     }
@@ -218,7 +259,10 @@ static int check_combination(const struct cli_options *o, bool is_shell)
     bool cow = false;
     for (uint32_t i = 0; i < o->n_mounts; i++)
         cow |= (o->mounts[i].flags & VFS_MOUNT_COW) != 0;
-    if (o->apply && !cow)
+    if (!o->session && (o->state || o->durable))
+        return bad("%s: only a session that is kept has state (give it a name with --session)",
+                   o->state ? "--state" : "--durable");
+    if (o->apply && !cow && !o->session)
         return bad("--apply: there is no cow mount whose changes could be applied");
     if (is_shell && (o->text || o->argc > 0))
         return bad("shell: takes no command (use frontal-sandbox run)");
@@ -246,6 +290,10 @@ int cli_parse(int argc, char **argv, bool is_shell, struct cli_options *o)
         fprintf(stderr, "Try 'frontal-sandbox %s --help' for more information.\n", verb);
         return r;
     }
+    /* Secrets are the last of the environment. */
+    o->env = mem_realloc(o->env, (o->n_env + o->n_secrets + 1) * sizeof(*o->env));
+    for (uint32_t i = 0; i < o->n_secrets; i++)
+        o->env[o->n_env++] = o->secrets[i];
     o->argv_only = !o->text && optind > 1 && strcmp(argv[optind - 1], "--") == 0 && optind < argc;
     o->argc = argc - optind;
     o->argv = argv + optind;
@@ -271,4 +319,7 @@ void cli_options_done(struct cli_options *o)
     free_copies(o->copy_in, o->n_copy_in);
     free_copies(o->copy_out, o->n_copy_out);
     mem_free(o->env);
+    mem_free(o->secrets);
+    mem_free(o->limit_args);
+    arena_done(&o->arena);
 }

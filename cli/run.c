@@ -97,10 +97,15 @@ static int make_plan(const struct cli_options *o, struct plan *p)
     for (int i = 0; i < o->argc; i++)
         p->argv[i] = str_c(o->argv[i]);
     p->exec = (struct wire_exec){
-        .argv = {p->argv, (uint32_t)o->argc}, .env = {o->env, o->n_env}, .stdin_open = true, .want_root = o->json};
+        .argv = {p->argv, (uint32_t)o->argc}, .env = {o->env, o->n_env}, .n_secrets = o->n_secrets, .stdin_open = true, .want_root = o->json, .keep = o->session != NULL};
     for (int fd = 0; fd <= 2; fd++) {
         if (isatty(fd) && !(fd && o->json && !o->json_file))
             p->exec.tty |= (uint8_t)(1 << fd);
+    }
+    if (p->exec.tty) {
+        uint32_t window = driver_window();
+        p->exec.rows = (uint16_t)(window >> 16);
+        p->exec.cols = (uint16_t)window;
     }
     if (o->text) {
         p->exec.kind = WIRE_EXEC_TEXT;
@@ -221,7 +226,7 @@ fail:
     return CLI_FAILED;
 }
 
-static int prepare(struct driver *d, const struct cli_options *o, struct err *err)
+static int prepare(struct driver *d, struct cli_options *o, struct err *err)
 {
     int r = driver_start(d, o, err);
     for (uint32_t i = 0; r == 0 && i < o->n_copy_in; i++)
@@ -229,7 +234,7 @@ static int prepare(struct driver *d, const struct cli_options *o, struct err *er
     return r;
 }
 
-static int run_plan(const struct cli_options *o, const struct plan *p)
+static int run_plan(struct cli_options *o, const struct plan *p)
 {
     struct driver d;
     struct err err = {0};

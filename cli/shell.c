@@ -11,7 +11,6 @@
 #include <histedit.h>
 #include <setjmp.h>
 #include <signal.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 
 #include "base/mem.h"
@@ -250,6 +249,7 @@ static bool run_line(struct prompter *p, bool end)
     struct wire_result res;
     BUF_AUTO struct buf text;
     buf_init(&text, WIRE_BODY_MAX);
+    driver_resize(p->d); /* it may have changed at the prompt, where the line editor took the signal */
     struct buf *b = chan_scratch(&p->d->worker.chan);
     buf_putc(b, end ? 1 : 0);
     buf_adds(b, buf_str(&p->command));
@@ -289,14 +289,12 @@ static int serve(struct driver *d)
     buf_init(&p.command, LIMIT_SCRIPT);
     buf_init(&p.prompt, LIMIT_PATH);
     buf_init(&p.prompt2, LIMIT_PATH);
-    struct wire_exec e = {.kind = WIRE_EXEC_SERVE, .stdin_open = true, .env = {d->opts->env, d->opts->n_env}};
+    struct wire_exec e = {.kind = WIRE_EXEC_SERVE, .stdin_open = true, .env = {d->opts->env, d->opts->n_env}, .n_secrets = d->opts->n_secrets, .keep = d->opts->session != NULL};
     for (int fd = 0; fd <= 2; fd++)
         e.tty |= (uint8_t)(isatty(fd) << fd);
-    struct winsize ws;
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) == 0) {
-        e.rows = ws.ws_row;
-        e.cols = ws.ws_col;
-    }
+    uint32_t window = driver_window();
+    e.rows = (uint16_t)(window >> 16);
+    e.cols = (uint16_t)window;
     driver_exec(d, &e, &res, &text);
     take_result(&p, &res);
     if (!d->gone && !res.error && !res.exited) {

@@ -22,10 +22,12 @@
 #define HEAD_SIZE 64u /* of a pack, a log, an index, a record and an entry of a log */
 #define FANOUT_SIZE 1024u
 #define ENTRY_SIZE 48u         /* of an index */
+#ifndef PACK_BYTES             /* a test makes a store of small packs */
 #define PACK_BYTES (64u << 20) /* a pack that has so many is full */
 #define PACK_BLOBS 32768u      /* or so many */
 #define LOG_BLOBS 1024u        /* so many or an eighth of those indexed, and the index is written anew at a sync */
 #define BUFFER_SIZE (256u << 10)
+#endif
 #define BUFFERED UINT32_MAX
 #define OPEN_PACKS 64u /* descriptors kept */
 
@@ -184,6 +186,7 @@ struct pack {
     bool dirty;          /* has what cas_sync() must wait for */
     bool broken;         /* has a damaged stretch between records: not written to */
     bool suspect;        /* a sync of it failed: not relied on */
+    bool closed;         /* gc reads it: not written to */
     uint64_t lease_from; /* records from here on are this handle's */
 };
 
@@ -203,7 +206,7 @@ struct cas {
 
     uint8_t *buffer; /* records that are not flushed */
     size_t buffered;
-    bool rescuing;     /* the table is being walked: nothing is sealed */
+    bool walking;      /* the table is being walked: nothing is sealed */
     uint32_t *pending; /* their entries, in order */
     uint32_t n_pending;
     int log_fd;     /* of @cur, or -1 */
@@ -323,6 +326,8 @@ int cas__lease(struct cas *c, struct pack *p);
 int cas__flush(struct cas *c);
 /* cas_sync(). */
 int cas__sync(struct cas *c);
+/* Ends writing to the pack that is written to; its lease stays. */
+void cas__stop_writing(struct cas *c);
 /* The last flush of a handle. */
 void cas__leave(struct cas *c);
 /* Whether a blob is there and may be relied on: then it need not be put. */

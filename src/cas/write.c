@@ -72,8 +72,7 @@ static void write_log(struct cas *c, struct pack *p)
 
 /* ---- leases ---- */
 
-/* Ends writing to c->cur; the lease stays. */
-static void leave(struct cas *c)
+void cas__stop_writing(struct cas *c)
 {
     c->cur = NULL;
     c->log_off = false;
@@ -133,7 +132,7 @@ int cas__lease(struct cas *c, struct pack *p)
 {
     if (p->leased)
         return 0;
-    if (!p->has_pack || p->sealed || p->broken || p->suspect)
+    if (!p->has_pack || p->sealed || p->broken || p->suspect || p->closed)
         return -EBUSY;
     int fd = cas__open(c->packs_dir, p->num, EXT_PACK, O_RDWR);
     if (fd < 0)
@@ -244,10 +243,10 @@ static void write_done(struct cas *c, struct pack *p, bool torn)
     write_log(c, p);
     if (torn && cas__truncate(p->fd, p->end) < 0) {
         /* Its next writer cuts it. */
-        leave(c);
+        cas__stop_writing(c);
         cas__pack_close(c, p);
     } else if (cas__pack_full(p)) {
-        leave(c);
+        cas__stop_writing(c);
     }
 }
 
@@ -304,7 +303,7 @@ int cas__flush(struct cas *c)
     int r = take_pack(c);
     if (r == 0)
         r = write_buffer(c);
-    if (r == 0 && !c->cur && !c->rescuing) {
+    if (r == 0 && !c->cur && !c->walking) {
         uint32_t leases = 0;
         for (uint32_t i = 0; i < c->n_packs; i++)
             leases += c->packs[i]->leased;
@@ -464,7 +463,7 @@ static int sync_pack(struct cas *c, struct pack *p)
          * the disk is written again, elsewhere. */
         p->suspect = true;
         if (c->cur == p)
-            leave(c);
+            cas__stop_writing(c);
         cas__pack_close(c, p);
         return r;
     }
@@ -490,7 +489,7 @@ static int sync_pack(struct cas *c, struct pack *p)
 /* Copies what a failed sync left in doubt into another pack. */
 static int rescue(struct cas *c, struct pack *p)
 {
-    c->rescuing = true;
+    c->walking = true;
     for (uint32_t i = 0, n = c->table.n; i < n; i++) {
         struct entry e = c->table.e[i];
         struct place w = {.pack = p, .off = e.off, .stored = e.stored, .raw = e.raw};
@@ -531,7 +530,7 @@ int cas__sync(struct cas *c)
         if (c->packs[i]->suspect && c->packs[i]->dirty)
             r = rescue(c, c->packs[i]);
     }
-    c->rescuing = false;
+    c->walking = false;
     if (r == 0)
         r = cas__flush(c);
     for (uint32_t i = 0; i < c->n_packs && r == 0; i++) {

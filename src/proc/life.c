@@ -324,7 +324,7 @@ int proc_start(struct proc_set *ps, const struct vfs_cred *cred, struct str cwd,
     if (r == 0) {
         struct proc *p = new_node(ps);
         p->pid = p->pgid = new_pid(ps);
-        p->start_ns = clock_mono();
+        p->start_ns = proc_now(ps);
         p->cred = *cred;
         p->umask = umask & 0777;
         p->fds_soft = p->fds_hard = LIMIT_FDS;

@@ -114,7 +114,7 @@ struct proc {
     /* Signal sets: bit n-1 is signal n. */
     uint64_t sig_pending, sig_ignored, sig_caught, sig_blocked;
     struct outcome outcome;          /* valid when ZOMBIE */
-    int64_t start_ns;                /* clock_mono */
+    int64_t start_ns;                /* proc_now() */
     int64_t cpu_ns;                  /* used, children apart; brought up to date at switches: see proc_times() */
     int64_t child_cpu_ns;            /* of children that were waited for */
     const char *comm;                /* name for /proc and ps: static text, or proc_exec()'s own copy */
@@ -139,10 +139,10 @@ struct proc_usage {
 struct proc_host {
     void *arg;
     /* Called between turns, at most about once a millisecond while processes run: look for messages without blocking.
-     * May feed, signal and wake, not run or free the set. May be NULL. */
+     * May feed, signal and wake, not run or free the set. When it is called does not change who runs next. May be
+     * NULL. */
     void (*attend)(void *arg);
-    /* Wall clock in nanoseconds (replay replaces it); NULL: clock_wall. */
-    int64_t (*wall)(void *arg);
+    int64_t attend_ns; /* nanoseconds between calls of it; 0: a millisecond */
     /* Random bytes; NULL: getrandom. */
     void (*entropy)(void *arg, void *p, size_t n);
 };
@@ -185,9 +185,9 @@ void proc_forget(struct proc_set *ps, struct proc *p);
 /* Begins a command line: zeroes usage, clears hit limits, arms cpu and wall limits from the set's limits. */
 void proc_begin(struct proc_set *ps);
 
-/* Runs what is runnable. Returns when nothing is, or when @until (a process, may be NULL) is a zombie: *ret_wake is the
- * clock_mono time of the next timer, or INT64_MAX. 1 when @until has ended, else 0. The caller then waits for host
- * events. */
+/* Runs what is runnable. Returns when nothing is (or a tape runs and output must wait), or when @until (a process, may
+ * be NULL) is a zombie: *ret_wake is the time of the next timer, or INT64_MAX. 1 when @until has ended, else 0. The
+ * caller then waits for host events. */
 int proc_run(struct proc_set *ps, struct proc *until, int64_t *ret_wake);
 
 /* Number of live processes (zombies are not). */
@@ -272,7 +272,7 @@ static inline int proc_poll(struct proc *p)
 /* Lets other runnable processes have a turn. */
 void proc_yield(struct proc *p);
 
-/* Blocks until the queue is woken, @deadline (clock_mono; INT64_MAX none) passes (-ETIMEDOUT), or a signal comes
+/* Blocks until the queue is woken, @deadline (proc_now(); INT64_MAX none) passes (-ETIMEDOUT), or a signal comes
  * (-EINTR). Spurious wake-ups happen: callers test their condition in a loop. */
 int proc_block(struct proc *p, struct proc_waitq *q, int64_t deadline);
 /* Wakes all waiters. */
@@ -420,10 +420,56 @@ void proc_winsize(const struct proc_set *ps, uint16_t *ret_rows, uint16_t *ret_c
 
 /* ---- clocks and entropy of the session ---- */
 
-/* Wall clock in nanoseconds. */
-int64_t proc_wall(const struct proc_set *ps);
+/* The clock that everything in the set goes by, in nanoseconds: clock_mono, or what a tape says. Called by a process it
+ * is a look and counted; the host's calls are not. */
+int64_t proc_now(struct proc_set *ps);
+/* Wall clock in nanoseconds. See proc_now(). */
+int64_t proc_wall(struct proc_set *ps);
+/* CPU nanoseconds that the command line has used so far. */
+int64_t proc_cpu(const struct proc_set *ps);
 /* Random bytes. */
 void proc_entropy(struct proc_set *ps, void *p, size_t n);
+
+/* The number the next process gets, if it is free. */
+int proc_next_pid(const struct proc_set *ps);
+/* See proc_next_pid(). */
+void proc_set_next_pid(struct proc_set *ps, int pid);
+
+/* ---- tapes ---- */
+
+/*
+ * A run depends on its input, on the clocks, on entropy, on pids, and on when something comes from outside. A tape
+ * holds that: recorded, it makes the run repeatable to the last byte. Places in a run are named by the number of looks
+ * at the clock before them (docs/internals/proc.md). What the host does to the set (feeding, signalling, killing) it
+ * does in host.attend, in a feed's need, or between calls of proc_run(); it notes proc_looks() then, and in a replay
+ * does the same at the same number. While a tape runs, a sink's -EAGAIN holds the whole set, not only the writer.
+ */
+enum proc_tape_mode { PROC_TAPE_RECORD, PROC_TAPE_REPLAY };
+
+struct proc_tape {
+    enum proc_tape_mode mode;
+    int64_t wall, mono; /* the clocks at the begin: of now to record, of then to replay */
+    void *arg;
+    void (*entropy)(void *arg, void *p, size_t n);
+    /* RECORD: @n bytes of changes of the clock. */
+    void (*changes)(void *arg, const void *p, size_t n);
+    /* RECORD: a limit of time ends the command line now. A replay calls proc_kill_all() instead. */
+    void (*limit)(void *arg, enum outcome_reason reason);
+    /* REPLAY: the next of those bytes, borrowed until the next call; 0 when there are no more. */
+    size_t (*more)(void *arg, const void **ret_p);
+};
+
+/* Begins a tape, before proc_begin(); looks are counted from 0. A set without processes boots anew. 0 or -ENOMEM. */
+int proc_tape_begin(struct proc_set *ps, const struct proc_tape *tape);
+/* REPLAY: host.attend is called at @look (UINT64_MAX: no more), or, when proc_run() returns at it, the host acts. */
+void proc_tape_due(struct proc_set *ps, uint64_t look);
+/* Ends it, if there is one: 0, or -EILSEQ when a replay was not what was recorded; it was then ended by
+ * REASON_CRASH. */
+int proc_tape_end(struct proc_set *ps);
+/* Looks so far. */
+uint64_t proc_looks(const struct proc_set *ps);
+/* Whether proc_run() has returned because output must wait. */
+bool proc_held(const struct proc_set *ps);
 
 /* ---- the base tree ---- */
 
@@ -444,6 +490,8 @@ int proc_base_tree(struct vfs *v, const char *const *names, size_t n_names);
  * read them, meminfo, cpuinfo, uptime, loadavg, version, mounts, filesystems,
  * sys/kernel/{hostname,ostype,osrelease,pid_max,random/uuid,random/boot_id}. */
 int proc_provide(struct proc_set *ps);
+/* What provides /proc, for a tree that is loaded with it (vfs/image.h). */
+const struct vfs_provider *proc_provider(void);
 
 /* Content of a /usr/bin file that stands for a C command: the magic, the name, a newline. The builtin engine claims it.
  */

@@ -25,9 +25,10 @@
 
 #define PID_MAX 4194304
 #define PID_FIRST 2
-#define TURN 1024          /* proc_poll() calls and KiB moved in one turn */
-#define ATTEND_NS CLOCK_MS /* between calls of host.attend() */
-#define EAGAIN_MAX 64      /* refused forks of a command line before it is ended */
+#define TURN 1024                 /* proc_poll() calls and KiB moved in one turn */
+#define ATTEND_NS CLOCK_MS        /* between calls of host.attend() */
+#define SLICE_MAX (10 * CLOCK_MS) /* with a tape: a turn that takes longer was held up by the host */
+#define EAGAIN_MAX 64             /* refused forks of a command line before it is ended */
 #define ENGINES_MAX 8
 #define SPARE_BUFS 4 /* pipe buffers kept while processes live */
 #define SPARE_PROCS 32
@@ -84,6 +85,7 @@ struct file_sink {
 };
 
 struct pipe;
+struct tape;
 
 enum file_kind {
     FILE_VFS,
@@ -181,12 +183,21 @@ struct proc_set {
     bool in_run;
     bool ghosts_due;      /* some process has ghost_due */
     bool to_main;         /* the next switch goes to proc_run() */
+    struct co *visitor;   /* has gone to proc_run() for host.attend(), and goes on after */
+    struct co *held;      /* waits for room in a sink while a tape runs, and with it everything */
+    bool held_ready;      /* there may be room now */
     struct proc **timers; /* heap by (deadline, seq) */
     uint32_t n_timers, cap_timers;
     uint64_t timer_seq;
-    int64_t slice_start, last_attend;
+    int64_t slice_start, last_attend, attend_ns;
+
+    struct tape *tape; /* records or replays; NULL: neither */
+    uint64_t looks;    /* at the clock, and what else is counted with them (tape.c) */
+    int64_t raw;       /* what the true clock said at the last look */
+    bool due;          /* a replay wants host.attend() called at this look */
 
     struct proc_usage usage;
+    int64_t busy_ns;   /* sum of the turns of all processes */
     int64_t cpu_in;    /* clock_cpu() when proc_run() began */
     int64_t cpu_check; /* clock_mono() before which the CPU limit cannot have been met */
     int64_t wall_deadline;
@@ -221,11 +232,15 @@ static inline struct mem_account *set__use(struct proc_set *ps)
 
 /* ---- set.c ---- */
 
-/* Ends the command line when a limit is met. @now is clock_mono(). */
-void set__check_limits(struct proc_set *ps, int64_t now);
+/* Ends the command line when its memory is used up. */
+void set__check_memory(struct proc_set *ps);
+/* Ends it when its time is. A replay has this from its tape. @raw is clock_mono(). */
+void set__check_time(struct proc_set *ps, int64_t raw);
+/* Sets the time the machine came up, and the name of this boot. */
+void set__boot(struct proc_set *ps);
 /* A fresh random UUID (RFC 9562 version 4) as text. */
 void set__uuid(struct proc_set *ps, char out[37]);
-/* CPU nanoseconds of the command line so far. */
+/* CPU nanoseconds of the command line so far, as the thread's clock has it. */
 int64_t set__cpu(const struct proc_set *ps);
 /* Frees what is only kept to be quick: called when no process is left. */
 void set__trim(struct proc_set *ps);
@@ -234,8 +249,48 @@ struct mem_account *set__host_begin(struct proc_set *ps);
 /* See set__host_begin(). */
 void set__host_end(struct mem_account *before);
 
+/* ---- tape.c ---- */
+
+/* set__look() while there is a tape. */
+int64_t tape__look(struct proc_set *ps);
+/* The clock as it was at the last look, and the wall clock at @now. */
+int64_t tape__now(const struct proc_set *ps);
+/* See tape__now(). */
+int64_t tape__wall(const struct proc_set *ps, int64_t now);
+/* Random bytes. */
+void tape__entropy(struct proc_set *ps, void *p, size_t n);
+/* Whether a tape is replayed, and whether this run has turned out to be another. */
+bool tape__replays(const struct proc_set *ps);
+/* See tape__replays(). */
+bool tape__lost(const struct proc_set *ps);
+/* Tells that a limit of time has ended the command line. */
+void tape__limit(struct proc_set *ps, enum outcome_reason reason);
+/* Counts a place outside the scheduler where events may come, and in a replay lets in those that came there. */
+void tape__place(struct proc_set *ps);
+/* Lets in what came before the next byte of output, and tells how many of @n bytes go out before the next event. */
+size_t tape__gate(struct proc_set *ps, size_t n);
+
+/* A counted look at the clock (clock_mono): what guests see and scheduling goes by. */
+static inline int64_t set__look(struct proc_set *ps)
+{
+    ps->looks++;
+    if (__builtin_expect(ps->tape != NULL, 0))
+        return tape__look(ps);
+    return ps->raw = clock_mono();
+}
+
+/* The same clock for the host's side, which does not count. */
+static inline int64_t set__peek(const struct proc_set *ps)
+{
+    return ps->tape ? tape__now(ps) : clock_mono();
+}
+
 /* ---- sched.c ---- */
 
+/* Has the host called, from the running coroutine, which then goes on. */
+void sched__let_in(struct proc_set *ps);
+/* Leaves everything as it is until proc_sink_ready(), or until who runs must end. */
+void sched__hold(struct proc_set *ps);
 /* Makes @p, which is parked or new, runnable (or runnable once continued). */
 void sched__ready(struct proc *p);
 /* Takes a BLOCKED process off what it waits for; its blocking call returns @result. */

@@ -214,6 +214,11 @@ static void owner(void *arg, uint64_t id, uint32_t *ret_uid, uint32_t *ret_gid)
 
 static const struct vfs_provider ops = {.lookup = lookup, .next = next, .read = read_node, .owner = owner};
 
+const struct vfs_provider *proc_provider(void)
+{
+    return &ops;
+}
+
 int proc_provide(struct proc_set *ps)
 {
     /* A tree forked from one that was provided for another set keeps the mount and needs only its own set. */

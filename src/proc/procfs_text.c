@@ -111,20 +111,20 @@ static void count_states(const struct proc_set *ps, unsigned *ret_run, unsigned 
     }
 }
 
-static void uptime(const struct proc_set *ps, struct buf *out)
+static void uptime(struct proc_set *ps, struct buf *out)
 {
-    int64_t up = clock_mono() - ps->boot_mono, busy = set__cpu(ps);
+    int64_t up = proc_now(ps) - ps->boot_mono, busy = proc_cpu(ps);
     int64_t idle = up > busy ? up - busy : 0;
     buf_addf(out, "%lld.%02lld %lld.%02lld\n", (long long)(up / CLOCK_S), (long long)(up % CLOCK_S / (10 * CLOCK_MS)),
              (long long)(idle / CLOCK_S), (long long)(idle % CLOCK_S / (10 * CLOCK_MS)));
 }
 
-static void machine_stat(const struct proc_set *ps, struct buf *out)
+static void machine_stat(struct proc_set *ps, struct buf *out)
 {
     unsigned run, blocked;
     count_states(ps, &run, &blocked);
-    long long busy = (long long)(set__cpu(ps) / (CLOCK_S / TICKS));
-    long long up = (long long)((clock_mono() - ps->boot_mono) / (CLOCK_S / TICKS));
+    long long busy = (long long)(proc_cpu(ps) / (CLOCK_S / TICKS));
+    long long up = (long long)((proc_now(ps) - ps->boot_mono) / (CLOCK_S / TICKS));
     long long idle = up > busy ? up - busy : 0;
     buf_addf(out, "cpu  %lld 0 0 %lld 0 0 0 0 0 0\ncpu0 %lld 0 0 %lld 0 0 0 0 0 0\n", busy, idle, busy, idle);
     buf_addf(out, "btime %lld\nprocesses %llu\nprocs_running %u\nprocs_blocked 0\n",

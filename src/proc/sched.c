@@ -5,29 +5,22 @@
 
 /*
  * The scheduler. A coroutine that parks switches straight to the next runnable one; it goes to proc_run() only when
- * there is none, when the process that proc_run() waits for has ended, when the host wants a look (attend), and for
- * good when it has ended.
+ * there is none, when the process that proc_run() waits for has ended, and for good when it has ended. When the host
+ * wants a look (attend), it goes there and comes back, and all is as if it had not.
  */
 
 _Thread_local int32_t proc_budget;
 
 /* ---- run queue ---- */
 
-static void enqueue(struct proc_set *ps, struct co *co, bool front)
+static void enqueue(struct proc_set *ps, struct co *co)
 {
     ASSERT(!co->queued);
     co->queued = true;
-    if (front) {
-        co->prev = NULL;
-        co->next = ps->rq_head;
-        *(ps->rq_head ? &ps->rq_head->prev : &ps->rq_tail) = co;
-        ps->rq_head = co;
-    } else {
-        co->next = NULL;
-        co->prev = ps->rq_tail;
-        *(ps->rq_tail ? &ps->rq_tail->next : &ps->rq_head) = co;
-        ps->rq_tail = co;
-    }
+    co->next = NULL;
+    co->prev = ps->rq_tail;
+    *(ps->rq_tail ? &ps->rq_tail->next : &ps->rq_head) = co;
+    ps->rq_tail = co;
 }
 
 void sched__unqueue(struct proc_set *ps, struct co *co)
@@ -46,7 +39,7 @@ void sched__ready(struct proc *p)
         return;
     }
     p->state = PROC_RUNNABLE;
-    enqueue(p->ps, p->priv->co, false);
+    enqueue(p->ps, p->priv->co);
 }
 
 /* ---- timers: a binary heap, earliest deadline first, then first armed ---- */
@@ -156,8 +149,13 @@ void proc_wake(struct proc_waitq *q)
 
 void sched__account(struct proc_set *ps, int64_t now)
 {
-    if (ps->running)
-        ps->running->top->cpu_ns += now - ps->slice_start;
+    int64_t ns = now - ps->slice_start;
+    if (ps->tape && ns > SLICE_MAX)
+        ns = SLICE_MAX;
+    if (ps->running) {
+        ps->running->top->cpu_ns += ns;
+        ps->busy_ns += ns;
+    }
     ps->slice_start = now;
 }
 
@@ -195,18 +193,49 @@ static struct co *next_co(struct proc_set *ps, int64_t now)
         expire(ps, now);
     if (ps->ghosts_due)
         life__make_ghosts(ps);
-    if (ps->to_main || !ps->rq_head || (ps->host.attend && now - ps->last_attend >= ATTEND_NS))
+    if (ps->to_main || !ps->rq_head)
         return NULL;
     struct co *co = ps->rq_head;
     sched__unqueue(ps, co);
     return co;
 }
 
+/* Whether the host wants a look. True at most once a look at the clock, and only right after one, so that the number of
+ * looks says where it was. */
+static inline bool attend_due(const struct proc_set *ps)
+{
+    return ps->due || ps->raw - ps->last_attend >= ps->attend_ns;
+}
+
+/* Goes to proc_run() and comes back. */
+static void visit_main(struct proc_set *ps)
+{
+    struct co *self = ps->running;
+    ps->visitor = self;
+    ps->running = NULL;
+    co__switch(self, &ps->main_co);
+    ps->running = self;
+}
+
+void sched__let_in(struct proc_set *ps)
+{
+    ps->running->active = ps->running->top;
+    visit_main(ps);
+}
+
+void sched__hold(struct proc_set *ps)
+{
+    ps->held = ps->running;
+    sched__let_in(ps);
+}
+
 static void switch_away(struct proc_set *ps)
 {
     struct co *self = ps->running;
-    int64_t now = clock_mono();
+    int64_t now = set__look(ps);
     sched__account(ps, now);
+    if (attend_due(ps))
+        visit_main(ps);
     struct co *next = next_co(ps, now);
     if (next != self) {
         ps->running = NULL;
@@ -238,7 +267,7 @@ void co__main(struct co *co)
     co__arrived(co);
     arrive(ps, co);
     struct outcome o = co->main(co->carrier, co->arg);
-    int64_t now = clock_mono();
+    int64_t now = set__look(ps);
     sched__account(ps, now);
     life__main_returned(co->carrier, o);
     ps->dead = co;
@@ -250,11 +279,11 @@ void co__main(struct co *co)
 
 /* ---- what processes call ---- */
 
-/* Gives the others a turn; comes back first (@front) or last. */
-static void requeue(struct proc *p, bool front)
+/* Gives the others a turn. */
+static void requeue(struct proc *p)
 {
     p->state = PROC_RUNNABLE;
-    enqueue(p->ps, p->priv->co, front);
+    enqueue(p->ps, p->priv->co);
     sched__park(p);
 }
 
@@ -266,23 +295,23 @@ int proc_poll_slow(struct proc *p)
     new_turn();
     if (!ps->running) /* called by the host, who acts as no process */
         return 0;
-    int64_t now = clock_mono();
-    set__check_limits(ps, now);
+    int64_t now = set__look(ps);
+    set__check_memory(ps);
+    if (attend_due(ps))
+        sched__let_in(ps);
     if (p->must_end)
         return -EINTR;
     if (p->priv->stopped)
         sched__park_stopped(p);
-    else if (ps->host.attend && now - ps->last_attend >= ATTEND_NS)
-        requeue(p, true);
     else if (ps->rq_head || (ps->n_timers && ps->timers[0]->priv->deadline <= now))
-        requeue(p, false);
+        requeue(p);
     return p->must_end ? -EINTR : 0;
 }
 
 void proc_yield(struct proc *p)
 {
     if (p->ps->running && p->ps->rq_head && !p->must_end)
-        requeue(p, false);
+        requeue(p);
 }
 
 int proc_block(struct proc *p, struct proc_waitq *q, int64_t deadline)
@@ -294,7 +323,7 @@ int proc_block(struct proc *p, struct proc_waitq *q, int64_t deadline)
         pr->interrupt = false;
         return -EINTR;
     }
-    if (deadline != INT64_MAX && deadline <= clock_mono())
+    if (deadline != INT64_MAX && deadline <= set__look(p->ps))
         return -ETIMEDOUT;
     waiter_add(q, p);
     if (deadline != INT64_MAX)
@@ -332,43 +361,80 @@ size_t proc_stack_left(const struct proc *p)
 
 void proc_times(struct proc *p, int64_t *ret_self, int64_t *ret_children)
 {
-    sched__account(p->ps, clock_mono());
+    sched__account(p->ps, proc_now(p->ps));
     *ret_self = p->cpu_ns;
     *ret_children = p->child_cpu_ns;
 }
 
 /* ---- proc_run ---- */
 
-static void attend(struct proc_set *ps, int64_t now)
+static void attend(struct proc_set *ps)
 {
-    ps->last_attend = now;
+    ps->last_attend = ps->raw;
+    ps->due = false;
+    set__check_time(ps, ps->raw);
+    if (!ps->host.attend)
+        return;
     struct mem_account *before = set__host_begin(ps);
     ps->host.attend(ps->host.arg);
     set__host_end(before);
 }
 
+/* Lets coroutines run, from @co on, until one has nobody to switch to. False when output must wait. */
+static bool enter(struct proc_set *ps, struct co *co)
+{
+    while (co) {
+        co__switch(&ps->main_co, co);
+        ps->running = NULL;
+        co = ps->visitor;
+        ps->visitor = NULL;
+        if (ps->held)
+            return false;
+        if (co)
+            attend(ps);
+    }
+    free_dead(ps);
+    return true;
+}
+
+/* The same from where the set was held. */
+static bool resume_held(struct proc_set *ps)
+{
+    struct co *co = ps->held;
+    if (!co)
+        return true;
+    if (!ps->held_ready && !co->top->must_end)
+        return false;
+    ps->held = NULL;
+    return enter(ps, co);
+}
+
 /* Runs coroutines until none is runnable or @until has ended. */
 static void run(struct proc_set *ps)
 {
-    for (;;) {
-        int64_t now = clock_mono();
+    bool go_on = resume_held(ps);
+    while (go_on) {
+        int64_t now = set__look(ps);
         expire(ps, now);
-        set__check_limits(ps, now);
+        set__check_memory(ps);
         if (ps->ghosts_due)
             life__make_ghosts(ps);
         if (ps->to_main || !ps->rq_head)
             return;
-        if (ps->host.attend && now - ps->last_attend >= ATTEND_NS)
-            attend(ps, now);
+        if (attend_due(ps))
+            attend(ps);
         struct co *co = ps->rq_head;
         if (!co)
             continue;
         sched__unqueue(ps, co);
         ps->slice_start = now;
-        co__switch(&ps->main_co, co);
-        ps->running = NULL;
-        free_dead(ps);
+        go_on = enter(ps, co);
     }
+}
+
+bool proc_held(const struct proc_set *ps)
+{
+    return ps->held != NULL;
 }
 
 int proc_run(struct proc_set *ps, struct proc *until, int64_t *ret_wake)
@@ -378,17 +444,19 @@ int proc_run(struct proc_set *ps, struct proc *until, int64_t *ret_wake)
     ps->host_acc = before;
     ps->in_run = true;
     ps->cpu_in = clock_cpu();
-    ps->last_attend = clock_mono(); /* the host has just looked */
+    ps->last_attend = ps->raw = clock_mono(); /* the host has just looked */
     ps->until = until;
     ps->to_main = until && until->state == PROC_ZOMBIE;
+    set__check_time(ps, ps->raw);
     run(ps);
     bool ended = until && until->state == PROC_ZOMBIE;
     ps->usage.cpu_ns += clock_cpu() - ps->cpu_in;
     ps->until = NULL;
     ps->to_main = false;
+    ps->held_ready = false;
     ps->in_run = false;
     mem_use(before);
-    int64_t wake = ps->n_timers ? ps->timers[0]->priv->deadline : INT64_MAX;
+    int64_t wake = ps->n_timers && !ps->held ? ps->timers[0]->priv->deadline : INT64_MAX;
     if (ps->n_live && ps->wall_deadline < wake && !ps->killed)
         wake = ps->wall_deadline;
     if (ret_wake)

@@ -22,6 +22,11 @@ void set__uuid(struct proc_set *ps, char out[37])
     *o = 0;
 }
 
+static int64_t tree_time(void *arg)
+{
+    return proc_wall(arg);
+}
+
 struct proc_set *proc_set_new(struct vfs *v, const struct limits *limits, const struct proc_host *host)
 {
     struct proc_set *ps = mem_try_zalloc(sizeof(*ps));
@@ -40,11 +45,18 @@ struct proc_set *proc_set_new(struct vfs *v, const struct limits *limits, const 
     init->fds.v = init->fds.inline_v;
     ps->next_pid = PID_FIRST;
     ps->next_pipe_id = 1;
-    ps->boot_mono = clock_mono();
-    ps->boot_wall = proc_wall(ps);
-    set__uuid(ps, ps->boot_id);
+    ps->attend_ns = ps->host.attend_ns ? ps->host.attend_ns : ATTEND_NS;
+    vfs_set_clock(v, tree_time, ps);
+    set__boot(ps);
     proc_begin(ps);
     return ps;
+}
+
+void set__boot(struct proc_set *ps)
+{
+    ps->boot_mono = proc_now(ps);
+    ps->boot_wall = proc_wall(ps);
+    set__uuid(ps, ps->boot_id);
 }
 
 void proc_set_free(struct proc_set *ps)
@@ -63,6 +75,8 @@ void proc_set_free(struct proc_set *ps)
         feed__free(ps->feeds);
     set__trim(ps);
     mem_use(before);
+    (void)proc_tape_end(ps); /* nobody is left to hear of it */
+    vfs_set_clock(ps->v, NULL, NULL);
     mem_free(ps);
 }
 
@@ -97,6 +111,7 @@ void proc_set_use_vfs(struct proc_set *ps, struct vfs *v)
 {
     ASSERT(ps->n_procs == 0);
     ps->v = v;
+    vfs_set_clock(v, tree_time, ps);
 }
 
 int proc_add_engine(struct proc_set *ps, const struct engine_ops *ops, void *engine)
@@ -137,32 +152,46 @@ void proc_begin(struct proc_set *ps)
     }
     mem_use(before);
     int64_t now = clock_mono();
+    ps->busy_ns = 0;
     ps->usage = (struct proc_usage){0};
     ps->killed = REASON_NONE;
     ps->n_eagain = 0;
     ps->cpu_check = ms_after(now, ps->limits.cpu_ms);
-    ps->wall_deadline = ps->limits.wall_ms ? ms_after(now, ps->limits.wall_ms) : INT64_MAX;
+    ps->wall_deadline = ps->limits.wall_ms && !tape__replays(ps) ? ms_after(now, ps->limits.wall_ms) : INT64_MAX;
     ps->acc.limit = ps->limits.memory ? ps->limits.memory : 1; /* an account's 0 is "no limit" */
     ps->acc.peak = ps->acc.used;
     ps->acc.hit = false;
     ps->acc.alarm = &proc_budget;
 }
 
-void set__check_limits(struct proc_set *ps, int64_t now)
+void set__check_memory(struct proc_set *ps)
+{
+    if (ps->acc.hit && !ps->killed && ps->n_live)
+        proc_kill_all(ps, REASON_MEMORY);
+}
+
+static void time_is_up(struct proc_set *ps, enum outcome_reason reason)
+{
+    tape__limit(ps, reason);
+    proc_kill_all(ps, reason);
+}
+
+void set__check_time(struct proc_set *ps, int64_t raw)
 {
     if (ps->killed || !ps->n_live)
         return;
-    if (ps->acc.hit) {
-        proc_kill_all(ps, REASON_MEMORY);
-    } else if (now >= ps->wall_deadline) {
-        proc_kill_all(ps, REASON_TIMEOUT);
-    } else if (now >= ps->cpu_check) {
+    if (tape__replays(ps)) {
+        if (tape__lost(ps))
+            proc_kill_all(ps, REASON_CRASH);
+    } else if (raw >= ps->wall_deadline) {
+        time_is_up(ps, REASON_TIMEOUT);
+    } else if (raw >= ps->cpu_check) {
         /* CPU time grows no faster than the clock, so the next look can wait for as long as is left. */
         int64_t limit = ms_after(0, ps->limits.cpu_ms), cpu = set__cpu(ps);
         if (cpu >= limit)
-            proc_kill_all(ps, REASON_CPU);
+            time_is_up(ps, REASON_CPU);
         else
-            ps->cpu_check = limit == INT64_MAX ? INT64_MAX : now + (limit - cpu);
+            ps->cpu_check = limit == INT64_MAX ? INT64_MAX : raw + (limit - cpu);
     }
 }
 
@@ -216,13 +245,41 @@ void proc_winsize(const struct proc_set *ps, uint16_t *ret_rows, uint16_t *ret_c
     *ret_cols = ps->cols;
 }
 
-int64_t proc_wall(const struct proc_set *ps)
+int64_t proc_now(struct proc_set *ps)
 {
-    return ps->host.wall ? ps->host.wall(ps->host.arg) : clock_wall();
+    return ps->running ? set__look(ps) : set__peek(ps);
+}
+
+int64_t proc_wall(struct proc_set *ps)
+{
+    return ps->tape ? tape__wall(ps, proc_now(ps)) : clock_wall();
+}
+
+int64_t proc_cpu(const struct proc_set *ps)
+{
+    if (!ps->tape)
+        return set__cpu(ps);
+    int64_t turn = ps->running ? tape__now(ps) - ps->slice_start : 0;
+    return ps->busy_ns + (turn < SLICE_MAX ? turn : SLICE_MAX);
+}
+
+int proc_next_pid(const struct proc_set *ps)
+{
+    return ps->next_pid;
+}
+
+void proc_set_next_pid(struct proc_set *ps, int pid)
+{
+    ps->pid_wrapped |= ps->n_procs != 0; /* numbers from here on may be in use */
+    ps->next_pid = pid >= PID_FIRST && pid < PID_MAX ? pid : PID_FIRST;
 }
 
 void proc_entropy(struct proc_set *ps, void *p, size_t n)
 {
+    if (ps->tape) {
+        tape__entropy(ps, p, n);
+        return;
+    }
     if (ps->host.entropy) {
         ps->host.entropy(ps->host.arg, p, n);
         return;

@@ -36,6 +36,7 @@ void feed__need(struct proc_feed *d)
 {
     if (!d->need)
         return;
+    tape__place(d->ps);
     struct mem_account *before = set__host_begin(d->ps);
     d->need(d->arg);
     set__host_end(before);
@@ -133,23 +134,49 @@ struct proc_file *proc_file_sink(struct proc_set *ps, bool tty, ssize_t (*write)
 
 void proc_sink_ready(struct proc_set *ps)
 {
+    ps->held_ready = true;
+    if (ps->tape) /* only the held one waits, and it is no event for anybody else */
+        return;
     proc_wake(&ps->sink_q);
     poll__notify(ps);
+}
+
+/* What the sink takes of @n bytes now. A tape counts each byte, so that a place in the output has a number, and what
+ * must wait holds everything. */
+static ssize_t sink_put(struct proc *p, struct proc_file *f, const char *buf, size_t n)
+{
+    struct proc_set *ps = p->ps;
+    for (;;) {
+        if (ps->tape)
+            n = tape__gate(ps, n);
+        if (ps->tape && p->must_end)
+            return -EINTR;
+        struct mem_account *before = set__host_begin(ps);
+        ssize_t r = f->u.sink.write(f->u.sink.arg, buf, n);
+        set__host_end(before);
+        if (!ps->tape)
+            return r;
+        if (r > 0)
+            ps->looks += (uint64_t)r;
+        if (r != -EAGAIN && r != 0)
+            return r;
+        sched__hold(ps);
+    }
 }
 
 ssize_t sink__write(struct proc *p, struct proc_file *f, const char *buf, size_t n)
 {
     struct proc_set *ps = p->ps;
     size_t done = 0;
+    if (ps->tape)
+        ps->looks++;
     while (done < n) {
         uint64_t left = ps->limits.output > ps->usage.output_bytes ? ps->limits.output - ps->usage.output_bytes : 0;
         if (!left) {
             proc_kill_all(ps, REASON_OUTPUT);
             return done ? (ssize_t)done : -EINTR;
         }
-        struct mem_account *before = set__host_begin(ps);
-        ssize_t r = f->u.sink.write(f->u.sink.arg, buf + done, (size_t)NUM_MIN((uint64_t)(n - done), left));
-        set__host_end(before);
+        ssize_t r = sink_put(p, f, buf + done, (size_t)NUM_MIN((uint64_t)(n - done), left));
         if (r > 0) {
             done += (size_t)r;
             ps->usage.output_bytes += (uint64_t)r;

@@ -16,6 +16,7 @@
 static void attend(void *arg)
 {
     struct session *s = arg;
+    (void)session__play_due(s);
     if (s->host->attend)
         s->host->attend(s->host->arg);
 }
@@ -23,7 +24,7 @@ static void attend(void *arg)
 static void need_input(void *arg)
 {
     struct session *s = arg;
-    if (s->host->want_input)
+    if (s->host->want_input && s->tape.now != TAPE_REPLAYS)
         s->host->want_input(s->host->arg);
 }
 
@@ -31,7 +32,13 @@ static ssize_t put(struct session *s, int stream, const void *p, size_t n)
 {
     if (s->run && s->run->closed[stream])
         return -EPIPE;
-    return s->host->output(s->host->arg, stream, p, n);
+    ssize_t r = s->host->output(s->host->arg, stream, p, n);
+    if (r != -EPIPE || s->tape.now == TAPE_NONE)
+        return r;
+    if (s->tape.now == TAPE_REPLAYS)
+        return (ssize_t)n; /* it was taken when it was recorded */
+    session_close_output(s, stream);
+    return r;
 }
 
 static ssize_t put_out(void *arg, const void *p, size_t n)
@@ -71,7 +78,7 @@ static void env_set(char **env, uint32_t *n, char *kv)
     env[(*n)++] = kv;
 }
 
-static char **make_env(struct session *s, struct arena *a, const struct wire_list *extra, bool tty)
+char **session__make_env(struct session *s, struct arena *a, const struct wire_list *extra, bool tty)
 {
     const char *const pairs[][2] = {
         {"USER", s->user.name},    {"LOGNAME", s->user.name}, {"HOME", s->user.home}, {"SHELL", s->user.shell},
@@ -160,7 +167,24 @@ static int make_world(struct session *s, struct err *err)
     }
     s->ps = ps;
     s->world = w;
+    s->tape.fresh = true;
+    s->tape.resized = false;
+    s->tape.inexact = NULL;
+    if (s->tape.next_pid)
+        proc_set_next_pid(ps, s->tape.next_pid);
     return 0;
+}
+
+/* What a set that lived before has kept (memory charged, numbers given, its boot) is no part of a tape. */
+static void drop_idle_world(struct session *s)
+{
+    if (!s->ps || proc_count(s->ps))
+        return;
+    s->tape.next_pid = proc_next_pid(s->ps);
+    proc_set_free(s->ps);
+    shell_world_free(s->world);
+    s->ps = NULL;
+    s->world = NULL;
 }
 
 static void fill_start(struct session *s, const struct wire_exec *e, struct session_run *r)
@@ -168,7 +192,10 @@ static void fill_start(struct session *s, const struct wire_exec *e, struct sess
     struct shell_start *st = e->kind == WIRE_EXEC_SERVE ? &r->serve.start : &r->start;
     st->world = s->world;
     st->argv = make_argv(&r->arena, e, &st->argc);
-    st->envp = make_env(s, &r->arena, &e->env, e->tty != 0);
+    if (e->keep)
+        session__keep_start(s, e, st);
+    else
+        st->envp = session__make_env(s, &r->arena, &e->env, e->tty != 0);
     st->posix = e->posix;
     if (e->kind == WIRE_EXEC_SCRIPT) {
         st->has_script = true;
@@ -206,10 +233,15 @@ int session_exec(struct session *s, const struct wire_exec *e, struct err *err)
     if (s->run && !s->run->ended)
         return err_set(err, -EBUSY, "a command is running in this session");
     int r = check(e, err);
+    s->tape.fresh = false;
+    if (r == 0 && s->tape.next != TAPE_NONE)
+        drop_idle_world(s);
     if (r == 0)
         r = make_world(s, err);
     if (r == 0 && !s->run && session_mark_base(s)) /* what was copied in before the first command is no change of it */
         r = err_set(err, -ENOMEM, "no memory for the session's tree");
+    if (r == 0 && session__tape_begin(s))
+        r = err_set(err, -ENOMEM, "no memory for the session's tape");
     if (r)
         return r;
     session__run_free(s);
@@ -221,11 +253,12 @@ int session_exec(struct session *s, const struct wire_exec *e, struct err *err)
     s->run = run;
     run->serving = e->kind == WIRE_EXEC_SERVE;
     run->want_root = e->want_root;
-    run->start_ns = clock_mono();
+    run->start_ns = proc_now(s->ps);
     fill_start(s, e, run);
     r = start_main(s, e, run);
     if (r) {
         session__run_close(run);
+        session__tape_end(s);
         session__run_free(s);
         return err_set(err, r, "cannot start in '%s': %s", s->cwd, errtab_text(r));
     }
@@ -236,50 +269,65 @@ int session_exec(struct session *s, const struct wire_exec *e, struct err *err)
 
 /* ---- running ---- */
 
-static bool line_ended(struct session_run *r)
+static bool line_ended(struct session *s)
 {
-    if (!r->serving || !r->line_done)
+    struct session_run *r = s->run;
+    if (!r->serving || !r->line_done || proc_held(s->ps))
         return false;
     r->line_done = false;
     return true;
+}
+
+static void main_ended(struct session *s)
+{
+    struct session_run *r = s->run;
+    r->outcome = r->main->outcome;
+    /* A command that met the memory limit in its last step, between two looks at it, did not end well by itself. */
+    if (r->outcome.kind == OUTCOME_EXITED && proc_set_mem(s->ps)->hit)
+        r->outcome = (struct outcome){.kind = OUTCOME_KILLED, .signal = SIGKILL, .reason = REASON_MEMORY};
+    r->ended = true;
+    r->shell_exited = true;
+    proc_forget(s->ps, r->main);
+    r->main = NULL;
 }
 
 int session_step(struct session *s, int64_t *ret_wake)
 {
     struct session_run *r = s->run;
     *ret_wake = INT64_MAX;
-    if (!r || r->ended)
+    if (!session__alive(s))
         return 0;
-    int ended = proc_run(s->ps, r->main, ret_wake);
+    bool ended, line = false;
+    do {
+        (void)session__play_due(s);
+        ended = proc_run(s->ps, r->main, ret_wake);
+        line = !ended && line_ended(s);
+        /* What the owner waited for when it was recorded has come in a replay. */
+    } while (!ended && !line && s->tape.now == TAPE_REPLAYS && !proc_held(s->ps));
+    if (!ended && !line)
+        return 0;
+    if (ended)
+        main_ended(s);
+    else
+        r->outcome = (struct outcome){.kind = OUTCOME_EXITED, .code = (uint8_t)r->line_status};
+    if (r->outcome.kind == OUTCOME_EXITED)
+        session__keep_commit(s);
+    r->end_ns = proc_now(s->ps);
+    session__tape_end(s);
     if (ended) {
-        r->outcome = r->main->outcome;
-        /* A command that met the memory limit in its last step, between two looks at it, did not end well by itself. */
-        if (r->outcome.kind == OUTCOME_EXITED && proc_set_mem(s->ps)->hit)
-            r->outcome = (struct outcome){.kind = OUTCOME_KILLED, .signal = SIGKILL, .reason = REASON_MEMORY};
-        r->end_ns = clock_mono();
-        r->ended = true;
-        r->shell_exited = true;
-        proc_forget(s->ps, r->main);
-        r->main = NULL;
         /* Only the answer is still asked for, and the session may be idle for a long time. */
         session__run_close(r);
         arena_done(&r->arena);
         buf_done(&r->line);
-        return 1;
     }
-    if (line_ended(r)) {
-        r->end_ns = clock_mono();
-        r->outcome = (struct outcome){.kind = OUTCOME_EXITED, .code = (uint8_t)r->line_status};
-        return 1;
-    }
-    return 0;
+    return 1;
 }
 
 void session_result(struct session *s, struct wire_result *ret)
 {
     *ret = (struct wire_result){.outcome = {.kind = OUTCOME_LOST}};
     struct session_run *r = s->run;
-    if (!r)
+    if (!r || !s->ps)
         return;
     struct proc_usage u;
     struct vfs_quota used;
@@ -296,34 +344,60 @@ void session_result(struct session *s, struct wire_result *ret)
     ret->prompt = buf_str(&r->prompt);
     ret->prompt2 = buf_str(&r->prompt2);
     ret->exited = r->shell_exited;
+    if (r->keep_error)
+        ret->message = STR("the shell's state could not be kept");
     if (r->want_root && session_root(s, ret->root))
         memset(ret->root, 0, sizeof(ret->root));
 }
 
+/* ---- what comes from outside ---- */
+
+/* Whether the owner's input counts: to an exec that runs, and that is no replay. */
+static bool lets_in(const struct session *s)
+{
+    return session__alive(s) && s->tape.now != TAPE_REPLAYS;
+}
+
 size_t session_input_room(const struct session *s)
 {
-    return s->run && !s->run->ended ? proc_feed_room(s->run->feed) : 0;
+    return lets_in(s) ? proc_feed_room(s->run->feed) : 0;
+}
+
+size_t session__put_input(struct session *s, struct str data)
+{
+    return proc_feed_push(s->run->feed, data.p, data.n);
 }
 
 size_t session_input(struct session *s, struct str data)
 {
-    if (!s->run || s->run->ended)
-        return 0;
-    return proc_feed_push(s->run->feed, data.p, data.n);
+    size_t n = lets_in(s) ? session__put_input(s, data) : 0;
+    if (n)
+        session__note(s, TRACE_IN_STDIN, 0, str_of(data.p, n));
+    return n;
 }
 
 void session_input_end(struct session *s)
 {
-    if (s->run && !s->run->ended)
-        proc_feed_eof(s->run->feed);
+    if (!lets_in(s))
+        return;
+    proc_feed_eof(s->run->feed);
+    session__note(s, TRACE_IN_EOF, 0, STR(""));
+}
+
+void session__close(struct session *s, int stream)
+{
+    if (stream == 1 || stream == 2)
+        s->run->closed[stream] = true;
+    proc_sink_ready(s->ps);
 }
 
 void session_close_output(struct session *s, int stream)
 {
-    if (s->run && (stream == 1 || stream == 2)) {
-        s->run->closed[stream] = true;
-        proc_sink_ready(s->ps);
-    }
+    if (!s->run || s->tape.now == TAPE_REPLAYS || (stream != 1 && stream != 2))
+        return;
+    if (!s->run->closed[stream])
+        session__note(s, TRACE_IN_CLOSE, (uint32_t)stream, STR(""));
+    session__close(s, stream);
 }
 
 void session_output_ready(struct session *s)
@@ -332,26 +406,41 @@ void session_output_ready(struct session *s)
         proc_sink_ready(s->ps);
 }
 
+void session__send(struct session *s, int sig, bool all)
+{
+    proc_signal_group(s->ps, proc_foreground(s->ps), sig);
+    if (all && proc_foreground(s->ps) != s->run->main->pgid)
+        proc_signal_group(s->ps, s->run->main->pgid, sig);
+}
+
 void session_signal(struct session *s, int sig, bool all)
 {
-    struct session_run *r = s->run;
-    if (!r || r->ended || sig < 1 || sig > 64)
+    if (!lets_in(s) || sig < 1 || sig > 64)
         return;
-    proc_signal_group(s->ps, proc_foreground(s->ps), sig);
-    if (all && proc_foreground(s->ps) != r->main->pgid)
-        proc_signal_group(s->ps, r->main->pgid, sig);
+    session__note(s, TRACE_IN_SIGNAL, (uint32_t)sig | (all ? SIGNAL_ALL : 0), STR(""));
+    session__send(s, sig, all);
 }
 
 void session_kill(struct session *s, enum outcome_reason reason)
 {
-    if (s->run && !s->run->ended)
-        proc_kill_all(s->ps, reason);
+    if (!session__alive(s))
+        return;
+    if (s->tape.now == TAPE_REPLAYS)
+        session__wrong(s, "its owner stopped it");
+    session__note(s, TRACE_IN_KILL, reason, STR(""));
+    proc_kill_all(s->ps, reason);
+}
+
+void session__set_size(struct session *s, uint16_t rows, uint16_t cols)
+{
+    proc_set_winsize(s->ps, rows, cols);
+    proc_signal_group(s->ps, proc_foreground(s->ps), SIGWINCH);
 }
 
 void session_resize(struct session *s, uint16_t rows, uint16_t cols)
 {
-    if (!s->ps)
+    if (!s->ps || s->tape.now == TAPE_REPLAYS)
         return;
-    proc_set_winsize(s->ps, rows, cols);
-    proc_signal_group(s->ps, proc_foreground(s->ps), SIGWINCH);
+    session__note(s, TRACE_IN_RESIZE, (uint32_t)rows << 16 | cols, STR(""));
+    session__set_size(s, rows, cols);
 }

@@ -167,6 +167,9 @@ void session_fs(struct session *s, const struct wire_fs *q, struct wire_reply *r
 {
     *ret = (struct wire_reply){0};
     buf_clear(&s->reply);
+    bool writes = q->op == WIRE_FS_PUT || q->op == WIRE_FS_MKDIR || q->op == WIRE_FS_SYMLINK;
+    if (writes && session__alive(s))
+        session__inexact(s, "files were copied in while it ran");
     int e;
     if (q->path.n == 0 || q->path.p[0] != '/')
         e = -EINVAL;

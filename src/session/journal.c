@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/mem.h"
+#include "proc/proc.h"
 #include "session/journal_int.h"
 #include "types/errtab.h"
 #include "vfs/vfs.h"
@@ -149,7 +150,7 @@ static void put_list(struct buf *out, const struct wire_list *l)
 static int begin_tape(struct journal *j, struct session_begin *ret)
 {
     *ret = (struct session_begin){
-        .wall = clock_wall(), .mono = clock_mono(), .first_pid = session_fresh_next(j->session) ? j->next_pid : 0};
+        .wall = clock_wall(), .mono = clock_mono(), .first_pid = j->ran ? 0 : j->next_pid};
     for (size_t n = 0; n < sizeof(ret->seed);) {
         ssize_t got = getrandom(ret->seed + n, sizeof(ret->seed) - n, 0);
         if (got < 0 && errno != EINTR)
@@ -246,7 +247,7 @@ static int started(struct journal *j, int r, const struct wire_exec *e, const st
     j->before = vfs_fork(session_tree(j->session));
     r = j->before ? log_begin(j, e, b) : -ENOMEM;
     if (r == 0) {
-        j->running = true;
+        j->running = j->ran = true;
         return 0;
     }
     /* Nothing of it has run, and nothing will. */
@@ -373,11 +374,12 @@ static int load_tree(struct journal *j, struct vfs *tmpl, const struct session_c
     struct vfs_image_host *hosts = arena_alloc(&a, (sc->n_mounts + 1) * sizeof(*hosts));
     struct vfs_image_env env = {.hosts = hosts, .n_hosts = sc->n_mounts};
     struct cas_id root;
-    session_quota(tmpl, &sc->limits, &env.quota);
-    session_image_env(&env);
+    if (session_quota(tmpl, &sc->limits, &env.quota))
+        return err_set(err, -ENOMEM, "no memory for the session's tree");
+    env.provider = proc_provider();
     for (uint32_t i = 0; i < sc->n_mounts; i++)
-        hosts[i] = (struct vfs_image_host){sc->mounts[i].fd, sc->host_uid, sc->host_gid, sc->uid, sc->gid};
-    int r = vfs_image_load(j->store, &j->state.image, &env, &with->tree, &j->canon, &root);
+        hosts[i] = (struct vfs_image_host){sc->mounts[i].fd, sc->host_uid, sc->host_gid, 0, 0}; /* see vfs_image_own_mounts() */
+    int r = vfs_image_load(j->store, &j->state.image, &env, &with->tree, &with->canon, &root);
     if (r)
         return err_set(err, r, "the session's tree cannot be loaded from the store: %s (see `store fsck`)", errtab_text(r));
     with->n_mounts = 0;
@@ -385,7 +387,9 @@ static int load_tree(struct journal *j, struct vfs *tmpl, const struct session_c
     if (cas_id_cmp(&root, &j->state.root) == 0)
         return 0;
     vfs_free(with->tree);
+    vfs_canon_free(with->canon);
     with->tree = NULL;
+    with->canon = NULL;
     return err_set(err, -EBADMSG, "the session's tree is not the one that its log names");
 }
 
@@ -425,8 +429,7 @@ static int open_new(struct journal *j, struct vfs *tmpl, const struct journal_co
     int r = session_new(tmpl, sc, &j->own, &j->session, err);
     if (r)
         return r;
-    j->canon = vfs_canon_new();
-    r = j->canon ? vfs_image_store(session_tree(j->session), j->canon, j->store, &j->state.root, &j->state.image) : -ENOMEM;
+    r = vfs_image_store(session_tree(j->session), session_canon(j->session), j->store, &j->state.root, &j->state.image);
     struct trace_event e = {.type = TRACE_CREATED,
                             .u.created = {.session = cfg->id, .config = cfg->config, .state = j->state}};
     if (r == 0)
@@ -469,11 +472,12 @@ void journal_close(struct journal *j)
 {
     if (!j)
         return;
+    if (j->touched && j->session && !j->running && !j->broken)
+        (void)journal_settle(j, "files");
     if (j->unsynced)
         (void)journal_sync(j); /* nobody is left to be told */
     session_free(j->session);
     vfs_free(j->before);
-    vfs_canon_free(j->canon);
     for (int i = 1; i <= 2; i++)
         buf_done(&j->streams[i].pending);
     buf_done(&j->clock);

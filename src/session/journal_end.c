@@ -39,7 +39,7 @@ static int store_state(struct journal *j, struct trace_state *ret)
 {
     struct str shell = session_shell_state(j->session);
     *ret = (struct trace_state){0};
-    int r = vfs_image_store(session_tree(j->session), j->canon, j->store, &ret->root, &ret->image);
+    int r = vfs_image_store(session_tree(j->session), session_canon(j->session), j->store, &ret->root, &ret->image);
     if (r == 0 && shell.n)
         r = cas_put(j->store, shell, &ret->shell);
     return r;

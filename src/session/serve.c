@@ -70,6 +70,7 @@ static void line_done(void *arg, struct proc *p, int status, bool exited)
     (void)p;
     s->run->line_status = status;
     s->run->shell_exited = exited;
+    session__keep_line(s);
 }
 
 void session__serve_init(struct session *s)
@@ -86,12 +87,14 @@ int session_line(struct session *s, struct str line, bool end)
         return -ESRCH;
     if (!r->shell_idle || r->line_given)
         return -EBUSY;
-    if (end) {
-        r->line_end = true;
-    } else {
-        buf_clear(&r->line);
-        if (buf_adds(&r->line, line))
-            return r->line.err;
+    buf_clear(&r->line);
+    if (buf_adds(&r->line, line))
+        return r->line.err;
+    int e = session__tape_begin(s);
+    if (e)
+        return e;
+    r->line_end = end;
+    if (!end) {
         r->line_given = true;
         proc_begin(s->ps);
     }
@@ -106,6 +109,8 @@ int session_query(struct session *s, const struct wire_query *q, struct wire_ans
         return -ESRCH;
     if (!r->shell_idle || r->line_given)
         return -EBUSY;
+    if (proc_count(s->ps) > 1)
+        session__inexact(s, "a question was answered while other processes ran");
     r->query = *q;
     r->query_given = true;
     proc_wake(&r->wait);

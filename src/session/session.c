@@ -34,8 +34,7 @@ struct vfs *session_template(void)
     return v;
 }
 
-static int mount_one(struct session *s, const struct session_config *cfg, const struct session_mount *m,
-                     struct buf *names, struct err *err)
+static int mount_one(struct session *s, const struct session_config *cfg, const struct session_mount *m, struct err *err)
 {
     if (m->guest.n == 0 || m->guest.p[0] != '/')
         return err_set(err, -EINVAL, "mount path '%.*s' is not absolute", (int)m->guest.n, m->guest.p);
@@ -43,23 +42,19 @@ static int mount_one(struct session *s, const struct session_config *cfg, const 
                            s->user.cred.gid);
     if (e)
         return err_set(err, e, "cannot mount at '%.*s': %s", (int)m->guest.n, m->guest.p, errtab_text(e));
-    return buf_addf(names, "%u %.*s\n", m->flags, (int)m->guest.n, m->guest.p);
+    return 0;
 }
 
 static int mount_all(struct session *s, const struct session_config *cfg, struct err *err)
 {
-    BUF_AUTO struct buf names;
-    buf_init(&names, LIMIT_MOUNTS * (LIMIT_PATH + 16));
     uint32_t i = 0;
     int e = 0;
     for (; i < cfg->n_mounts && e == 0; i++)
-        e = mount_one(s, cfg, &cfg->mounts[i], &names, err);
+        e = mount_one(s, cfg, &cfg->mounts[i], err);
     for (; i < cfg->n_mounts; i++) {
         int fd = cfg->mounts[i].fd;
         fd_close(&fd);
     }
-    if (e == 0)
-        s->mounts = mem_dup(names.p, names.n);
     return e;
 }
 
@@ -85,13 +80,20 @@ static int choose_cwd(struct session *s, struct str asked, struct err *err)
     return 0;
 }
 
+int session_quota(struct vfs *tmpl, const struct limits *limits, struct vfs_quota *ret)
+{
+    vfs_usage(tmpl, ret);
+    return num_add64(ret->bytes, limits->files, &ret->bytes) && num_add64(ret->inodes, limits->inodes, &ret->inodes)
+               ? 0
+               : -ENOMEM;
+}
+
 static int set_up(struct session *s, struct vfs *tmpl, const struct session_config *cfg, struct err *err)
 {
-    struct vfs_quota quota; /* counts the whole tree, so what the template holds is not the session's use */
-    vfs_usage(tmpl, &quota);
-    s->tree = vfs_fork(tmpl);
-    if (!s->tree || !num_add64(quota.bytes, cfg->limits.files, &quota.bytes) ||
-        !num_add64(quota.inodes, cfg->limits.inodes, &quota.inodes))
+    struct vfs_quota quota;
+    s->tree = cfg->tree ? cfg->tree : vfs_fork(tmpl);
+    s->canon = cfg->canon ? cfg->canon : vfs_canon_new();
+    if (!s->tree || session_quota(tmpl, &cfg->limits, &quota))
         return err_set(err, -ENOMEM, "no memory for the session's tree");
     vfs_set_quota(s->tree, &quota);
     struct str who = cfg->user.n ? cfg->user : STR("user");
@@ -99,11 +101,13 @@ static int set_up(struct session *s, struct vfs *tmpl, const struct session_conf
     if (e)
         return err_set(err, -EINVAL, "unknown user '%.*s' (the session has those of its own /etc/passwd, and numbers)",
                        (int)who.n, who.p);
-    e = mount_all(s, cfg, err);
+    if (cfg->tree)
+        vfs_image_own_mounts(s->tree, s->user.cred.uid, s->user.cred.gid);
+    else
+        e = mount_all(s, cfg, err);
     if (e)
         return e;
-    s->start = vfs_fork(s->tree);
-    if (!s->start || session_mark_base(s))
+    if (!s->canon || session_mark_base(s))
         return err_set(err, -ENOMEM, "no memory for the session's tree");
     return 0;
 }
@@ -115,6 +119,7 @@ int session_new(struct vfs *tmpl, const struct session_config *cfg, const struct
     s->host = host;
     s->limits = cfg->limits;
     buf_init(&s->reply, LIMIT_MSG_DATA);
+    buf_init(&s->shell_state, LIMIT_SHELL_STATE);
     int e = set_up(s, tmpl, cfg, err);
     if (e == 0)
         e = choose_cwd(s, cfg->cwd, err);
@@ -134,6 +139,16 @@ int session_mark_base(struct session *s)
     vfs_free(s->base);
     s->base = base;
     return 0;
+}
+
+struct vfs_canon *session_canon(struct session *s)
+{
+    return s->canon;
+}
+
+struct str session_cwd(const struct session *s)
+{
+    return str_c(s->cwd);
 }
 
 struct vfs *session_tree(struct session *s)
@@ -158,6 +173,7 @@ void session__run_free(struct session *s)
     buf_done(&r->answer);
     buf_done(&r->prompt);
     buf_done(&r->prompt2);
+    buf_done(&r->kept);
     mem_free(r);
     s->run = NULL;
 }
@@ -172,11 +188,11 @@ void session_free(struct session *s)
     shell_world_free(s->world);
     session__run_free(s);
     vfs_free(s->base);
-    vfs_free(s->start);
+    vfs_canon_free(s->canon);
     vfs_free(s->tree);
     session__user_done(&s->user);
     buf_done(&s->reply);
+    buf_done(&s->shell_state);
     mem_free(s->cwd);
-    mem_free(s->mounts);
     mem_free(s);
 }

@@ -12,8 +12,7 @@
  *   NEW ──session_exec──► RUNNING ──session_step = 1──► IDLE ──session_exec──► …
  *                            │ SERVE: session_line ► step = 1 (line done) ► session_line …
  *
- * Three trees: `start` (template and mounts), `base` (start and what was copied in before the exec), `tree` (now).
- * session_diff() compares base and tree; session_root() names tree as the difference to start.
+ * Two trees: `base` (with what was copied in before the exec) and `tree` (now); session_diff() compares them.
  *
  * Invariants:
  *   1. The outcome of an exec is what its first process did, or the limit that ended it; it is given after its last
@@ -25,6 +24,7 @@
  */
 
 #include "base/str.h"
+#include "trace/trace.h"
 #include "types/limits.h"
 #include "wire/wire.h"
 
@@ -33,6 +33,8 @@
 struct err;
 struct session;
 struct vfs;
+struct vfs_canon;
+struct vfs_quota;
 
 struct session_mount {
     struct str guest;
@@ -47,6 +49,8 @@ struct session_config {
     uint32_t host_uid, host_gid; /* what these own in a mount belongs to the session's user */
     const struct session_mount *mounts;
     uint32_t n_mounts;
+    struct vfs *tree; /* taken: the tree of a session that goes on, its mounts in it; NULL: a fork of the template */
+    struct vfs_canon *canon; /* taken: what is known of its hashes; may be NULL */
 };
 
 /* What a session needs of its owner. Borrowed; outlives the session. */
@@ -79,6 +83,19 @@ int session_exec(struct session *s, const struct wire_exec *e, struct err *err) 
  * (clock_mono, INT64_MAX: only after input or a signal). */
 int session_step(struct session *s, int64_t *ret_wake);
 
+/*
+ * The session's shell goes on from exec to exec. An exec with `keep` begins with the session's shell state (shell.h,
+ * struct shell_keep) and leaves its own there when it ends by itself, or, served, at the end of each line. One that a
+ * signal or limit ends leaves the state as it was before. Kinds ARGV and SCRIPT are programs that the shell runs: they
+ * get its directory and what it exports, and change nothing. The exec's env is for this exec only.
+ *
+ * A state that could not be kept (LIMIT_SHELL_STATE, memory) leaves the one before, and the result a message.
+ */
+struct str session_shell_state(const struct session *s);
+
+/* Sets it (copied): 0, -EBUSY while an exec runs, -EBADMSG, -EFBIG or -ENOMEM. */
+int session_set_shell_state(struct session *s, struct str state) __attribute__((warn_unused_result));
+
 /* How the exec ended. Strings are borrowed until the next call. */
 void session_result(struct session *s, struct wire_result *ret);
 
@@ -100,6 +117,66 @@ void session_signal(struct session *s, int sig, bool all);
 void session_kill(struct session *s, enum outcome_reason reason);
 /* The client's terminal changed size. */
 void session_resize(struct session *s, uint16_t rows, uint16_t cols);
+
+/* ---- recording and replay ---- */
+
+/*
+ * What an exec (of kind SERVE: each of its command lines) depends on beside its text and the tree: clocks, entropy,
+ * pids, and when something came from outside. Recorded, it can be carried out again with every byte and every time of
+ * the tree the same. docs/internals/proc.md says how.
+ */
+
+struct session_begin {
+    uint8_t seed[32];   /* of its entropy */
+    int64_t wall, mono; /* clock_wall() and clock_mono() */
+    int32_t first_pid;  /* 0: goes on */
+};
+
+struct session_event {
+    enum trace_input_kind kind;
+    uint64_t look;  /* looks at the clock before it */
+    uint32_t value; /* as in struct trace_input */
+    struct str data;
+};
+
+struct session_tape {
+    void *arg;
+    struct session_begin begin; /* clocks of now */
+    /* Something came from outside, in this order. Borrowed during the call. */
+    void (*event)(void *arg, const struct session_event *e);
+    /* Bytes of the clock's changes, the last at the latest when session_step() says that it has ended. */
+    void (*clock)(void *arg, const void *p, size_t n);
+    /* It cannot be replayed exactly, because of something that is no event. @why is static text. */
+    void (*inexact)(void *arg, const char *why);
+};
+
+/* Records the next exec or line (@tape is copied). A session without processes starts it on a new process set, so that
+ * nothing of an exec before counts. While it runs, output that the owner does not take holds up everything. */
+void session_record(struct session *s, const struct session_tape *tape);
+
+/* Whether the exec began on a new process set. One that did not can only be replayed after those before it. */
+bool session_fresh(const struct session *s);
+
+/* The pid that the next process gets. */
+int32_t session_next_pid(const struct session *s);
+
+struct session_playback {
+    void *arg;
+    struct session_begin begin; /* as recorded */
+    /* The next event, borrowed until the next call: 1, or 0 when there are no more. */
+    int (*event)(void *arg, struct session_event *ret);
+    /* The next bytes of the clock's changes, borrowed until the next call; 0 when there are no more. */
+    size_t (*clock)(void *arg, const void **ret_p);
+};
+
+/* Replays: the next session_exec() or session_line() is what it was when recorded, on an equal tree, and @play (copied)
+ * says what came from outside. The owner calls session_step() and takes output as ever, but no time passes: step waits
+ * for nothing but room for output. What else comes from the owner is not let in, except session_kill(). */
+void session_replay(struct session *s, const struct session_playback *play);
+
+/* After it has ended: 0, or -EILSEQ and what was different (static text). A replay that leaves its tape is ended with
+ * REASON_CRASH. */
+int session_replayed(const struct session *s, const char **ret_what);
 
 /* ---- an interactive shell ---- */
 
@@ -123,9 +200,15 @@ int session_mark_base(struct session *s);
 int session_diff(struct session *s, bool text, struct str prefix, int (*fn)(void *arg, const struct wire_change *c),
                  void *arg);
 
-/* SHA-256 that names the state: of a canonical list of what differs from the template and its mounts (path, type, mode,
- * owner, size, content), so equal states have equal names whatever led to them. Times do not count. */
+/* The root hash of the tree (vfs/image.h): equal trees have equal ones, whatever led to them. Times do not count. */
 int session_root(struct session *s, uint8_t ret[32]);
+
+/* The quota of a session's tree: what the template holds is not the session's use. -ENOMEM when it does not add up. */
+int session_quota(struct vfs *tmpl, const struct limits *limits, struct vfs_quota *ret);
+/* What is known of the hashes of its tree. */
+struct vfs_canon *session_canon(struct session *s);
+/* Where its execs begin; borrowed. */
+struct str session_cwd(const struct session *s);
 
 /* The tree, for owners that look at it (tests, benchmarks). */
 struct vfs *session_tree(struct session *s);

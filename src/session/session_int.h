@@ -6,6 +6,7 @@
 #include "proc/proc.h"
 #include "session/session.h"
 #include "shell/shell.h"
+#include "vfs/image.h"
 #include "vfs/vfs.h"
 
 struct session_user {
@@ -37,10 +38,37 @@ struct session_run {
     struct buf answer;
     uint32_t answer_value;
     struct buf prompt, prompt2;
+    /* a shell that goes on (keep.c) */
+    struct shell_keep keep;
+    struct buf kept; /* its state as it ended */
+    bool has_kept;
+    int keep_error; /* why there is none */
+};
+
+enum tape_mode { TAPE_NONE, TAPE_RECORDS, TAPE_REPLAYS };
+
+#define SIGNAL_ALL 0x100u /* bit of a signal event's value: to the whole exec */
+
+struct tape_state {
+    enum tape_mode next, now; /* of the next exec or line, and of the one that runs */
+    struct session_tape rec;
+    struct session_playback play;
+    const struct session_begin *begin; /* of the one of these that counts */
+    struct session_event due;          /* the next event of a replay */
+    bool have_due;
+    bool resized;        /* the terminal, between two lines */
+    bool fresh;          /* the exec began with a new process set */
+    const char *wrong;   /* how the replay differs; NULL: it does not */
+    const char *inexact; /* why the next line cannot be replayed exactly */
+    int32_t next_pid;    /* while there is no process set */
+    uint64_t blocks;     /* of entropy made */
+    uint8_t block[32];
+    uint32_t block_left;
 };
 
 struct session {
-    struct vfs *tree, *start, *base;
+    struct vfs *tree, *base;
+    struct vfs_canon *canon; /* what is known of the tree's hashes */
     struct proc_set *ps; /* NULL until the first exec */
     struct shell_world *world;
     struct session_run *run; /* NULL until the first exec */
@@ -48,9 +76,10 @@ struct session {
     const struct session_host *host;
     struct limits limits;
     struct buf reply; /* data of the last fs reply */
-    char *cwd;        /* heap */
-    char *mounts;     /* canonical text of the mounts, for the root */
+    struct buf shell_state;
+    char *cwd;    /* heap */
     struct proc_host proc_host;
+    struct tape_state tape;
 };
 
 /* Finds @who (name or number) in the tree's passwd and group files: 0, -ENOENT, -ENOMEM. */
@@ -64,6 +93,47 @@ void session__serve_init(struct session *s);
 
 /* Lets go of the input of an exec. Its process set must still be there. */
 void session__run_close(struct session_run *r);
+
+/* Whether an exec has not ended. */
+static inline bool session__alive(const struct session *s)
+{
+    return s->run && !s->run->ended;
+}
+
+/* ---- exec.c: what comes from outside, carried out ---- */
+
+/* Bytes taken. */
+size_t session__put_input(struct session *s, struct str data);
+/* See session_signal(). */
+void session__send(struct session *s, int sig, bool all);
+/* See session_resize(). */
+void session__set_size(struct session *s, uint16_t rows, uint16_t cols);
+/* See session_close_output(). */
+void session__close(struct session *s, int stream);
+
+/* ---- tape.c ---- */
+
+/* Begins what session_record() or session_replay() asked for: 0 or -ENOMEM. */
+int session__tape_begin(struct session *s);
+/* Ends it. */
+void session__tape_end(struct session *s);
+/* Records an event, if a tape records. */
+void session__note(struct session *s, enum trace_input_kind kind, uint32_t value, struct str data);
+/* What is recorded, or will be next, cannot be replayed exactly. @why is static text. */
+void session__inexact(struct session *s, const char *why);
+/* Carries out the events that are due: whether there were any. */
+bool session__play_due(struct session *s);
+/* The replay has turned out to be different. @what is static text. */
+void session__wrong(struct session *s, const char *what);
+/* The environment of an exec: the session's, and @extra over it. */
+char **session__make_env(struct session *s, struct arena *a, const struct wire_list *extra, bool tty);
+/* Has @st begin with the session's shell state, as @e asks. */
+void session__keep_start(struct session *s, const struct wire_exec *e, struct shell_start *st);
+/* The serving shell is between two lines: takes its state. */
+void session__keep_line(struct session *s);
+/* The exec or line has ended well: what was taken becomes the session's shell state. */
+void session__keep_commit(struct session *s);
+
 /* Frees what the last exec used. */
 void session__run_free(struct session *s);
 

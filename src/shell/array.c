@@ -353,6 +353,51 @@ struct assoc *assoc_copy(const struct assoc *a)
     return c;
 }
 
+static uint32_t buckets_for(size_t n)
+{
+    uint32_t b = ASSOC_BUCKETS;
+    while (n > (size_t)b * 2 && b <= UINT32_MAX / 4)
+        b *= 4;
+    return b;
+}
+
+struct assoc *assoc_sized(size_t n)
+{
+    struct assoc *a = assoc_new();
+    uint32_t b = buckets_for(n);
+    if (a && n) {
+        a->buckets = mem_try_zalloc((size_t)b * sizeof *a->buckets);
+        a->n_buckets = b;
+    }
+    if (a && n && !a->buckets) {
+        mem_free(a);
+        return NULL;
+    }
+    return a;
+}
+
+bool assoc_settled(const struct assoc *a)
+{
+    return !a->n || a->n_buckets == buckets_for(a->n);
+}
+
+int assoc_add_last(struct assoc *a, struct str key, struct str val)
+{
+    uint32_t hash = assoc_hash(key);
+    if (assoc_find(a, key, hash))
+        return -EEXIST;
+    int r = assoc_set(a, key, val);
+    if (r < 0)
+        return r;
+    struct entry **at = &a->buckets[hash & (a->n_buckets - 1)], *e = *at;
+    *at = e->next;
+    while (*at)
+        at = &(*at)->next;
+    *at = e;
+    e->next = NULL;
+    return 0;
+}
+
 size_t assoc_count(const struct assoc *a)
 {
     return a->n;

@@ -53,5 +53,13 @@ int assoc_set(struct assoc *a, struct str key, struct str val);
 int assoc_append(struct assoc *a, struct str key, struct str val);
 /* Removes a key if it is there. */
 void assoc_unset(struct assoc *a, struct str key);
+/* An empty map whose buckets are as many as @n entries bring about, or NULL. */
+struct assoc *assoc_sized(size_t n);
+/* Whether it has just those buckets: then adding the entries as they are listed to an assoc_sized() lists them so
+ * again.
+ */
+bool assoc_settled(const struct assoc *a);
+/* Adds an entry behind all others of its bucket: 0, -EEXIST or -ENOMEM. */
+int assoc_add_last(struct assoc *a, struct str key, struct str val);
 /* The @pos-th entry in bash's order; stepping from 0 upwards costs O(1) each. False at the end. */
 bool assoc_at(struct assoc *a, size_t pos, struct str *ret_key, struct str *ret);

@@ -404,6 +404,8 @@ bool parse_is_reserved(struct str w);
 void ast_print_node(struct buf *out, const struct node *n, int indent);
 /* "name () \n{ …\n}" as declare -f prints it. */
 void ast_print_function(struct buf *out, struct str name, const struct node *body);
+/* A function's body as text that means the same when it is parsed with extglob on and without aliases. */
+void ast_print_source(struct buf *out, const struct node *body);
 /* A word in source form. */
 void ast_print_word(struct buf *out, const struct word *w);
 /* A command in the form of jobs: lists in one line, bodies of compound commands indented. */

@@ -313,7 +313,7 @@ static int run_unit(struct shell *sh, struct ast *a, bool last)
     if (!a->root)
         return sh->last_status;
     sh->unit = a;
-    sh->oneshot = last && !sh->traps ? a->root : NULL;
+    sh->oneshot = last && !sh->traps && !sh->kept ? a->root : NULL;
     while (sh->oneshot && sh->oneshot->kind != NODE_SIMPLE) {
         const struct node *n = sh->oneshot;
         if (n->kind == NODE_SEQ && n->seq.n)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 
 #include "base/mem.h"
 #include "shell/job_int.h"
@@ -160,9 +161,23 @@ struct outcome exec__wait(struct shell *sh, int pid)
 
 /* ---- what happened to a child ---- */
 
+void exec__check_window(struct shell *sh)
+{
+    uint16_t rows, cols;
+    char text[8];
+    proc_winsize(sh->ps, &rows, &cols);
+    if (!rows || sh->is_subshell || !sh_shopt(sh, SHOPT_CHECKWINSIZE) || !proc_isatty(sh->p, 2))
+        return;
+    (void)snprintf(text, sizeof text, "%u", rows);
+    (void)var_set_name(sh, "LINES", str_c(text)); /* a readonly one stays */
+    (void)snprintf(text, sizeof text, "%u", cols);
+    (void)var_set_name(sh, "COLUMNS", str_c(text));
+}
+
 int exec__child_status(struct shell *sh, int pid, struct outcome o, const struct node *n)
 {
     int status = outcome_status(o);
+    exec__check_window(sh);
     if (sh->traps)
         trap_child(sh);
     if (o.kind != OUTCOME_KILLED || sh->p->must_end || o.reason > REASON_SIGNAL)

@@ -202,6 +202,9 @@ static int cond_unary(struct shell *sh, const struct cond *c, const char *op)
         return a.n ? COND_TRUE : COND_FALSE;
     if (is_op(op, "-z"))
         return a.n ? COND_FALSE : COND_TRUE;
+    /* What a quoted '…' leaves is expanded as a subscript; everything else was expanded above. */
+    if (is_op(op, "-v") && !(c->a->parts && !c->a->parts->next && c->a->parts->kind == PART_QUOTED))
+        return condition_is_set(sh, a, true) > 0 ? COND_TRUE : COND_FALSE;
     int r = condition_unary(sh, str_c(op), a);
     return r < 0 ? COND_ERROR : r ? COND_TRUE : COND_FALSE;
 }

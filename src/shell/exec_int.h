@@ -95,6 +95,8 @@ struct outcome exec__run_inline(struct shell *sh, struct proc *child, struct nod
 struct outcome exec__wait(struct shell *sh, int pid);
 /* "fork: retry: Resource temporarily unavailable"; returns the status. */
 int exec__cannot_fork(struct shell *sh, int err);
+/* checkwinsize: LINES and COLUMNS follow the terminal, which as in bash is standard error's. */
+void exec__check_window(struct shell *sh);
 /* The status of a foreground child, and the line that bash prints when a signal ended it. */
 int exec__child_status(struct shell *sh, int pid, struct outcome o, const struct node *n);
 /* Whether running one more child on this coroutine's stack is out of the question. */

@@ -192,6 +192,7 @@ static int run_stages(struct shell *sh, struct node *n)
     }
     if (o.kind == OUTCOME_KILLED)
         (void)exec__child_status(sh, pids[count - 1], o, n);
+    exec__check_window(sh);
     exec_set_pipestatus(sh, statuses, count);
     return overall(sh, statuses, count);
 }
@@ -222,8 +223,7 @@ struct times {
 
 static struct times now(const struct shell *sh)
 {
-    (void)sh;
-    return (struct times){clock_mono(), clock_cpu()};
+    return (struct times){proc_now(sh->ps), proc_cpu(sh->ps)};
 }
 
 static void put_seconds(struct buf *out, int64_t ns, int digits, bool minutes)

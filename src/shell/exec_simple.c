@@ -13,6 +13,7 @@ enum found { FOUND_NOT_LOOKED, FOUND_FUNCTION, FOUND_BUILTIN, FOUND_PROGRAM };
 /* Form of the arguments (node->simple.form). */
 enum form {
     FORM_PLAIN,
+    FORM_REFS,    /* some argument has the form NAME[…], and the builtin takes names of variables */
     FORM_DECLARE, /* NAME=… arguments are assignments: declare and its kin, also behind `command` and `builtin` */
 };
 
@@ -43,6 +44,21 @@ static bool literal_is(const struct word *w, const char *s)
     return (w->flags & WORD_LITERAL) && w->parts && str_eqc(w->parts->text, s);
 }
 
+/* NAME[…] as it stands in the script. */
+static bool is_written_ref(const struct word *w)
+{
+    struct str name, sub;
+    return w->src.n && w->src.p[w->src.n - 1] == ']' && var_split_ref(w->src, &name, &sub);
+}
+
+static bool any_written_ref(const struct node *n)
+{
+    for (uint32_t i = 1; i < n->simple.n_words; i++)
+        if (is_written_ref(n->simple.words[i]))
+            return true;
+    return false;
+}
+
 static enum form form_of(struct shell *sh, const struct node *n)
 {
     uint32_t i = 0;
@@ -55,7 +71,9 @@ static enum form form_of(struct shell *sh, const struct node *n)
     if (!(w->flags & WORD_LITERAL) || !w->parts)
         return FORM_PLAIN;
     const struct builtin *b = builtin_find(sh, w->parts->text);
-    return b && (b->flags & BUILTIN_ASSIGN) ? FORM_DECLARE : FORM_PLAIN;
+    if (b && (b->flags & BUILTIN_ASSIGN))
+        return FORM_DECLARE;
+    return b && (b->flags & BUILTIN_REFS) && any_written_ref(n) ? FORM_REFS : FORM_PLAIN;
 }
 
 /* The command that the node's literal name means, from the cache while it holds. */
@@ -96,8 +114,29 @@ static struct str join_assign(struct shell *sh, const struct assign *as, struct 
     return str_of(p, head + v.n);
 }
 
+static void note_written(uint64_t *written, uint32_t i)
+{
+    if (i < 64)
+        *written |= UINT64_C(1) << i;
+}
+
+/* What was written NAME[…] and is still one word is noted. */
+static int expand_refs(struct shell *sh, struct node *n, struct fields *f, uint64_t *written)
+{
+    for (uint32_t i = 0; i < n->simple.n_words; i++) {
+        struct word *w = n->simple.words[i];
+        uint32_t before = f->n;
+        if (expand_words(sh, &w, 1, f) < 0)
+            return -EINVAL;
+        if (f->n == before + 1 && is_written_ref(w))
+            note_written(written, before);
+    }
+    return 0;
+}
+
 /* An argument of declare and its kin that is an assignment is one word, not split; a compound value stays a tree. */
-static int expand_declare(struct shell *sh, struct node *n, struct fields *f, struct assign ***ret_assigns)
+static int expand_declare(struct shell *sh, struct node *n, struct fields *f, struct assign ***ret_assigns,
+                          uint64_t *written)
 {
     struct assign **assigns = NULL;
     uint32_t cap = 0;
@@ -121,6 +160,7 @@ static int expand_declare(struct shell *sh, struct node *n, struct fields *f, st
         } else if (!as->is_array) {
             if (expand_str(sh, w, EXPAND_ASSIGN, &s) < 0)
                 return -EINVAL;
+            note_written(written, f->n);
         } else {
             s = arena_str(&sh->scratch, as->name);
         }
@@ -331,22 +371,21 @@ static int run_with_temps(struct shell *sh, struct node *n, struct command *c, s
     return status;
 }
 
-/* The words are expanded: @f has at least one. */
-static int run_words(struct shell *sh, struct node *n, struct fields *f, struct assign **assigns, int flags)
+/* The words are expanded: @a has at least one. */
+static int run_words(struct shell *sh, struct node *n, struct builtin_args *a, int flags)
 {
-    struct builtin_args a = {.argc = (int)f->n, .argv = f->v, .assigns = assigns, .node = n};
-    struct command c = look_up_cached(sh, n, f->v[0]);
+    struct command c = look_up_cached(sh, n, a->argv[0]);
     int status;
     if (flags & EXEC_IN_PIPE)
         sh->subshell_depth++;
     if (sh_opt(sh, OPT_XTRACE) && !n->simple.n_assigns)
-        exec__trace_words(sh, f->v, f->n);
+        exec__trace_words(sh, a->argv, (uint32_t)a->argc);
     if (n->simple.n_assigns)
-        status = run_with_temps(sh, n, &c, &a, flags);
+        status = run_with_temps(sh, n, &c, a, flags);
     else if (c.found == FOUND_PROGRAM)
-        status = run_command(sh, n, &c, &a, flags);
+        status = run_command(sh, n, &c, a, flags);
     else
-        status = run_inside(sh, n, &c, &a);
+        status = run_inside(sh, n, &c, a);
     bool usage = status == 2 && is_strict(sh, &c) && !(c.builtin->flags & BUILTIN_TEXT);
     if (usage && !sh->errexit_off && sh->flow == FLOW_NONE)
         (void)sh_fatal(sh, 2);
@@ -356,13 +395,15 @@ static int run_words(struct shell *sh, struct node *n, struct fields *f, struct 
 static int run_simple(struct shell *sh, struct node *n, int flags)
 {
     struct fields f = {0};
-    struct assign **assigns = NULL;
+    struct builtin_args a = {.node = n};
     int r;
     if (n->simple.stamp != sh->lookup_stamp)
         n->simple.form = (uint8_t)form_of(sh, n);
     sh->had_cmdsub = false;
     if (n->simple.form == FORM_DECLARE)
-        r = expand_declare(sh, n, &f, &assigns);
+        r = expand_declare(sh, n, &f, &a.assigns, &a.written);
+    else if (n->simple.form == FORM_REFS)
+        r = expand_refs(sh, n, &f, &a.written);
     else
         r = expand_words(sh, n->simple.words, n->simple.n_words, &f);
     if (r < 0 || sh->flow != FLOW_NONE)
@@ -373,7 +414,9 @@ static int run_simple(struct shell *sh, struct node *n, int flags)
         int status = assign_only(sh, n);
         return status == 0 && had && !sh->had_cmdsub ? sub : status;
     }
-    int status = run_words(sh, n, &f, assigns, flags);
+    a.argc = (int)f.n;
+    a.argv = f.v;
+    int status = run_words(sh, n, &a, flags);
     set_last_arg(sh, f.v[f.n - 1]);
     return status;
 }
@@ -442,5 +485,6 @@ int exec_argv_node(struct shell *sh, struct builtin_args *a, int from, enum exec
     struct builtin_args rest = {.argc = a->argc - from, .argv = a->argv + from, .node = a->node};
     if (a->assigns)
         rest.assigns = a->assigns + from;
+    rest.written = from < 64 ? a->written >> from : 0;
     return run_named(sh, &rest, how, default_path);
 }

@@ -521,6 +521,7 @@ static int run_foreground(struct shell *sh, struct job *j, int *statuses)
     proc_set_foreground(sh->ps, j->pgid);
     int status = job_wait(sh, j);
     proc_set_foreground(sh->ps, sh->p->pgid);
+    exec__check_window(sh);
     if (statuses)
         memcpy(statuses, j->statuses, j->n * sizeof *statuses);
     if (j->state == JOB_STOPPED) {

@@ -24,6 +24,7 @@ struct printer {
     bool newlines;             /* inside $(…): what ended with a newline keeps it */
     const struct redir **docs; /* here-documents whose bodies are still to be printed */
     uint32_t n_docs, cap_docs;
+    bool source;       /* what is printed will be read: not as bash prints it where that says something else */
     bool no_semicolon; /* bodies were printed: bash leaves out the next ';' of a list */
 };
 
@@ -104,7 +105,7 @@ static void semicolon(struct printer *p)
 static void print_cmdsub(struct printer *outer, const struct cmdsub *cs)
 {
     struct buf *out = outer->out;
-    struct printer p = {.out = out, .entry = outer->entry, .newlines = true};
+    struct printer p = {.out = out, .entry = outer->entry, .newlines = true, .source = outer->source};
     buf_putc(out, cs->direction ? cs->direction : '$');
     buf_putc(out, '(');
     size_t at = out->n;
@@ -570,8 +571,11 @@ static void print_node(struct printer *p, const struct node *n)
         break;
     case NODE_COPROC:
         text(p, "coproc ");
-        buf_adds(p->out, n->coproc.name);
-        text(p, " ");
+        /* A simple command takes no name: it would be its first word. */
+        if (!p->source || n->coproc.body->kind != NODE_SIMPLE) {
+            buf_adds(p->out, n->coproc.name);
+            text(p, " ");
+        }
         print_node(p, n->coproc.body);
         break;
     case NODE_GROUP:
@@ -600,6 +604,14 @@ void ast_print_node(struct buf *out, const struct node *n, int indent)
 {
     struct printer p = {.out = out, .entry = __builtin_frame_address(0), .indent = indent, .function = true};
     print_node(&p, n);
+    docs_flush(&p);
+    mem_free(p.docs);
+}
+
+void ast_print_source(struct buf *out, const struct node *body)
+{
+    struct printer p = {.out = out, .entry = __builtin_frame_address(0), .function = true, .source = true};
+    print_node(&p, body);
     docs_flush(&p);
     mem_free(p.docs);
 }

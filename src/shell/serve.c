@@ -11,6 +11,7 @@
 #include "shell/job_int.h"
 #include "shell/options_int.h"
 #include "shell/start_int.h"
+#include "shell/state_int.h"
 #include "types/errtab.h"
 
 /* As bash(1), SIGNALS, has it for interactive shells: ^C ends a command, not the shell. */
@@ -88,6 +89,8 @@ struct outcome shell_serve_main(struct proc *p, void *arg)
     run_prompt_command(sh);
     while (sh->flow == FLOW_NONE && s->driver->next(s->driver->arg, p, &line) == 1) {
         struct arena_mark m = arena_mark(&sh->scratch);
+        if (sh->interactive)
+            exec__check_window(sh); /* bash's line editor does it before the line is run */
         run_line(sh, line);
         settle(sh);
         if (sh->flow == FLOW_NONE)
@@ -96,7 +99,10 @@ struct outcome shell_serve_main(struct proc *p, void *arg)
         s->driver->done(s->driver->arg, p, sh->last_status, sh->flow != FLOW_NONE);
     }
     s->shell = NULL;
+    if (sh->flow == FLOW_NONE)
+        sh->flow = FLOW_EXIT; /* ^D ends a shell as `exit` does */
     struct outcome o = shell_finish(sh);
+    shell__state_end(sh, o);
     shell_free(sh);
     return o;
 }

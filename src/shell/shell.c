@@ -12,6 +12,7 @@
 #include "shell/job_int.h"
 #include "shell/options_int.h"
 #include "shell/start_int.h"
+#include "shell/state_int.h"
 #include "shell/trap_int.h"
 #include "shell/var_special_int.h"
 #include "types/errtab.h"
@@ -149,6 +150,7 @@ struct shell *shell_clone(struct shell *sh, struct proc *child)
     c->procsub_fds = NULL;
     c->n_procsub = 0;
     c->history = NULL;
+    c->kept = NULL;
     c->opts &= ~(uint32_t)OPT_MONITOR;
     c->flow = FLOW_NONE;
     c->is_subshell = true;
@@ -182,6 +184,7 @@ void shell_free(struct shell *sh)
     mem_free(sh->dirstack);
     mem_free(sh->procsub_fds);
     job_drop_all(sh);
+    shell__kept_free(sh);
     var__special_done(sh);
     buf_done(&sh->out);
     expand_done(sh);
@@ -194,6 +197,7 @@ void shell_free(struct shell *sh)
 
 struct outcome shell_finish(struct shell *sh)
 {
+    bool goes_on = sh->kept && sh->flow == FLOW_NONE; /* its text is over, but not the shell */
     if (sh->exec_done)
         return sh->exec_outcome;
     if (sh->flow != FLOW_KILLED && sh->traps && !sh->p->must_end) {
@@ -203,7 +207,8 @@ struct outcome shell_finish(struct shell *sh)
         if (sh->flow == FLOW_NONE)
             sh->last_status = status;
         sh->flow = FLOW_NONE;
-        trap_exit(sh);
+        if (!goes_on)
+            trap_exit(sh);
     }
     if (sh->exec_done)
         return sh->exec_outcome;
@@ -277,6 +282,7 @@ struct outcome shell_main(struct proc *p, void *arg)
     else if (mode == START_STDIN)
         run_stdin(sh);
     struct outcome o = shell_finish(sh);
+    shell__state_end(sh, o);
     shell_free(sh);
     return o;
 }
@@ -286,6 +292,7 @@ struct outcome shell_main_argv(struct proc *p, void *arg)
     const struct shell_start *st = arg;
     struct shell *sh = shell_new(st->world, p);
     start_environment(sh, st);
+    (void)shell__state_begin(sh, st->keep); /* exports only: there is nothing to go on with */
     sh->script_name = "frontal-sandbox";
     struct str *v = arena_alloc(&sh->scratch, (size_t)st->argc * sizeof *v + 1);
     for (int i = 0; i < st->argc; i++)

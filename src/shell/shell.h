@@ -33,6 +33,7 @@
 
 struct proc;
 struct proc_set;
+struct shell;
 struct shell_world;
 struct buf;
 
@@ -42,6 +43,39 @@ struct shell_world *shell_world_new(struct proc_set *ps) __attribute__((warn_unu
 /* Frees it; the set's processes have ended. Accepts NULL. */
 void shell_world_free(struct shell_world *w);
 
+/*
+ * A shell that goes on where another one ended. Its state is bytes that shell_save() wrote: what differs from a fresh
+ * shell so started, in an order of its own, so equal states have equal bytes, whatever led to them, and a shell that
+ * nothing happened to has none. The form is records (tag, fields, each text with its length) behind a word that names
+ * the version. Nothing of it is run: values go straight into variables, which is why readonly ones, any IFS, set -e,
+ * aliases and functions that shadow builtins cannot get in the way, and hostile bytes stay bytes. Only bodies of
+ * functions are source, which is parsed and kept, not run.
+ *
+ * Kept: working directory, umask, variables with attributes, functions, aliases, set -o and shopt, traps, builtins
+ * switched off, positional parameters, $0, the directory stack, $?, PIPESTATUS, getopts' place, SECONDS if it was
+ * assigned. Not kept: descriptors that `exec` opened, jobs and $!, the command hash, limits of ulimit, $_, RANDOM,
+ * LINENO and lines of functions, set -n (nothing could follow it), functions nested too deep to be printed.
+ *
+ * How such a shell differs from one that ends:
+ *   - startup files are read only when the state is empty;
+ *   - at the end of its text it runs no EXIT trap: that is kept. What ends it before (exit, set -e, ${x:?}) and ^D run
+ *     it, once; the state goes on without it;
+ *   - set -e that ended it stays set, as all options do: each later text ends at its first failure, too;
+ *   - its last command runs in a child like any other; `exec cmd` replaces it, and the state is as it was then;
+ *   - `env` and arguments given with the start are for this start: they hide what the state has of that name, and only
+ *     what the shell changes of them is kept.
+ */
+struct shell_keep {
+    struct str state;  /* empty: a fresh shell; one that is not valid counts as empty; not needed once the shell runs */
+    char **env;        /* entries of the environment for this start only, over envp and the state; may be NULL */
+    bool exports_only; /* a program or script that such a shell runs: the directory, umask, ignored signals and what is
+                          exported; nothing is kept of it */
+    /* Called in the shell's process when it ends by itself (not by a signal or limit): shell_save() is possible now.
+     * May be NULL. */
+    void (*ended)(void *arg, struct shell *sh);
+    void *arg;
+};
+
 /* How to run a shell. All is borrowed until its process ends. */
 struct shell_start {
     struct shell_world *world;
@@ -49,10 +83,18 @@ struct shell_start {
     char **argv;     /* as bash's: argv[0], options, -c TEXT NAME ARG… or SCRIPT ARG… or nothing (standard input) */
     char **envp;     /* initial environment, NULL-terminated */
     bool has_script; /* text instead of the file named in argv: a script file of the host */
-    struct str script;       /* its bytes */
-    const char *script_name; /* $0 and name in messages */
-    bool posix;              /* started as sh */
+    struct str script;             /* its bytes */
+    const char *script_name;       /* $0 and name in messages */
+    bool posix;                    /* started as sh */
+    const struct shell_keep *keep; /* NULL: begins and ends by itself */
 };
+
+/* Appends the state of @sh, a shell started with a shell_keep that runs no command now: 0, -EINVAL (it was not), -EFBIG
+ * (LIMIT_SHELL_STATE), -ENOMEM. */
+int shell_save(struct shell *sh, struct buf *out) __attribute__((warn_unused_result));
+
+/* Whether @state is one: 0, -EBADMSG or -EFBIG. */
+int shell_state_check(struct str state) __attribute__((warn_unused_result));
 
 /* A process's main (proc_start): runs a shell as started by @arg, a struct shell_start *. */
 struct outcome shell_main(struct proc *p, void *arg);

@@ -186,6 +186,7 @@ struct builtin_args;
 struct traps; /* trap.c */
 struct job;
 struct path_entry;
+struct shell_kept; /* state_int.h */
 
 /* What the shells of one proc_set share. */
 struct shell_world {
@@ -297,7 +298,8 @@ struct shell {
     int coproc_pid;
     uint32_t n_procsub; /* process substitutions open in the running command */
     int *procsub_fds;
-    void *history;         /* for later */
+    void *history;           /* for later */
+    struct shell_kept *kept; /* the shell goes on elsewhere: what it began with; NULL: it does not */
     const char *arith_who; /* "((", "let", "[[", "declare" …: what messages of arithmetic begin with; NULL: nothing */
     uint32_t arith_depth;  /* nested evaluations of variables' values */
     struct expand_state *expand; /* expand.c's buffers; made on first use, a clone's is its own */
@@ -502,6 +504,7 @@ enum builtin_flags {
     BUILTIN_ASSIGN = 1 << 1,  /* arguments of the form NAME=(…) are assignments: declare, local, export … */
     BUILTIN_POSIX = 1 << 2,   /* found before PATH in posix mode */
     BUILTIN_TEXT = 1 << 3,    /* gives the status of commands it runs */
+    BUILTIN_REFS = 1 << 4,    /* takes names of variables, also NAME[…] */
 };
 
 struct builtin_args {
@@ -509,6 +512,7 @@ struct builtin_args {
     struct str *argv;        /* expanded; NUL-terminated each */
     struct assign **assigns; /* argc entries or NULL: the tree of an argument that is an array assignment (then argv[i]
                                 is its NAME) */
+    uint64_t written; /* bit i: argv[i] stands in the script as NAME[…], so what was expanded is the subscript alone */
     struct node *node;
 };
 
@@ -539,6 +543,8 @@ void builtin_enable(struct shell *sh, const struct builtin *b, bool on);
 int builtin_too_many(struct shell *sh, const struct builtin_args *a);
 /* "NAME: SYNOPSIS" and the help text on standard output, as --help gives it; returns 2. */
 int builtin_help(struct shell *sh, const struct builtin *b);
+/* Whether @s, an argument of @a, stands in the script as NAME[…]. */
+bool builtin_written(const struct builtin_args *a, struct str s);
 /* Prints to the builtin's standard output (sh->out, flushed by the executor when the builtin ends; "write error" and
  * status 1 on failure). */
 void sh_puts(struct shell *sh, const char *s);

@@ -9,6 +9,7 @@
 #include "base/num.h"
 #include "shell/exec_int.h"
 #include "shell/options_int.h"
+#include "shell/state_int.h"
 #include "types/errtab.h"
 
 #if defined(__aarch64__)
@@ -136,12 +137,15 @@ static bool import_entry(struct shell *sh, struct str name, struct str val)
     return true;
 }
 
-static void import(struct shell *sh, char **envp)
+void start_import(struct shell *sh, char **envp)
 {
-    uint32_t n = 0, extra = 0;
+    struct posargs *before = sh->env_extra;
+    uint32_t n = 0, extra = before ? before->n : 0;
     while (envp && envp[n])
         n++;
-    struct str *odd = arena_alloc(&sh->scratch, (n + 1) * sizeof *odd);
+    struct str *odd = arena_alloc(&sh->scratch, ((size_t)n + extra + 1) * sizeof *odd);
+    for (uint32_t i = 0; i < extra; i++)
+        odd[i] = before->v[i];
     for (uint32_t i = 0; i < n; i++) {
         struct str e = str_c(envp[i]);
         ptrdiff_t eq = str_find(e, '=', 0);
@@ -149,6 +153,7 @@ static void import(struct shell *sh, char **envp)
             odd[extra++] = e;
     }
     sh->env_extra = extra ? posargs_new(odd, extra) : NULL;
+    posargs_unref(before);
 }
 
 /* PWD is kept if it names the current directory (POSIX, cd); else it is found by walking up. */
@@ -215,7 +220,7 @@ void start_environment(struct shell *sh, const struct shell_start *st)
 {
     set_var(sh, "IFS", " \t\n", 0);
     set_var(sh, "PS4", "+ ", 0);
-    import(sh, st->envp);
+    start_import(sh, st->envp);
     set_pwd(sh);
     set_shlvl(sh);
     set_var(sh, "OPTIND", "1", VAR_INTEGER);
@@ -577,12 +582,17 @@ enum start_mode start_prepare(struct shell *sh, const struct shell_start *st, st
     if (a.end || mode == START_END)
         return START_END;
     set_prompts(sh);
-    run_startup_files(&a);
-    if (st->posix)
+    if (st->posix && st->keep)
+        (void)options_set(sh, OPT_POSIX, true); /* a state is told from it: see shell_keep */
+    bool goes_on = shell__state_begin(sh, st->keep);
+    if (!goes_on)
+        run_startup_files(&a);
+    if (st->posix && !st->keep)
         (void)options_set(sh, OPT_POSIX, true);
     if (a.restricted)
         options_restrict(sh);
     arena_done(&sh->scratch);
-    sh->last_status = sh->flow == FLOW_NONE ? 0 : sh->last_status;
+    if (sh->flow == FLOW_NONE && !goes_on)
+        sh->last_status = 0;
     return sh->flow == FLOW_NONE ? mode : START_END;
 }

@@ -19,6 +19,8 @@ enum start_mode {
 enum start_mode start_prepare(struct shell *sh, const struct shell_start *st, struct buf *script, struct str *ret_text);
 /* Only the variables: environment, PWD, SHLVL, PATH … */
 void start_environment(struct shell *sh, const struct shell_start *st);
+/* More of it: variables and functions from entries NAME=VALUE; the list may be NULL. */
+void start_import(struct shell *sh, char **envp);
 /* Reads a file of the tree: 0, -EISDIR, -EFBIG, or open(2)'s errors. */
 int start_read_file(struct shell *sh, struct str path, struct buf *out);
 /* A profile or rc file, if it is there. */

@@ -348,7 +348,7 @@ static bool nameref_elem(struct shell *sh, struct sym *s, struct str sub, struct
     struct var *v = var_find_raw(sh, s);
     int64_t index = 0;
     struct str key;
-    return v && target_subscript(sh, v, sub, &key, &index) == 0 && var_elem(sh, v, key, index, ret);
+    return v && target_expand(sh, v, sub, &key, &index) == 0 && var_elem(sh, v, key, index, ret);
 }
 
 bool var_text(struct shell *sh, struct sym *s, struct str *ret)
@@ -517,7 +517,7 @@ static int set_sub(struct shell *sh, struct sym *s, struct str sub, struct str v
 {
     int64_t index = 0;
     struct str key;
-    int r = target_subscript(sh, raw(sh, s), sub, &key, &index);
+    int r = target_expand(sh, raw(sh, s), sub, &key, &index);
     return r < 0 ? r : var_set_elem(sh, s, key, index, val, append);
 }
 

@@ -2,7 +2,7 @@
 
 /* The directory itself: where it is, whose it is, and how its entries are opened. */
 
-#include "snapshot/state_int.h"
+#include "snapshot/state.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/mem.h"
+#include "snapshot/state_int.h"
 #include "types/errtab.h"
 
 #define VERSION_TEXT "frontal-sandbox state "
@@ -77,8 +78,17 @@ int state__target(int dirfd, const char *name, char *ret, size_t cap)
 
 int state__point(int dirfd, const char *name, const char *target)
 {
-    int r = state__remove(dirfd, name);
-    return r ? r : symlinkat(target, dirfd, name) ? -errno : 0;
+    static const char tmp[] = STATE_NEW "link";
+    int r = state__remove(dirfd, tmp);
+    if (r == 0 && symlinkat(target, dirfd, tmp))
+        r = -errno;
+    if (r == 0 && renameat(dirfd, tmp, dirfd, name)) {
+        /* Only a directory is in the way of a rename, and none of ours is there. */
+        r = state__remove(dirfd, name);
+        if (r == 0 && renameat(dirfd, tmp, dirfd, name))
+            r = -errno;
+    }
+    return r;
 }
 
 int state__each(int dirfd, int (*fn)(void *arg, const char *name), void *arg)
@@ -210,7 +220,8 @@ static int read_version(int root)
 static int is_foreign(void *arg, const char *name)
 {
     (void)arg;
-    if (strncmp(name, "version", 7) == 0)
+    /* The history of shell at a prompt has its place there too. */
+    if (strncmp(name, "version", 7) == 0 || strcmp(name, "history") == 0)
         return 0;
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         if (strcmp(name, parts[i]) == 0)

@@ -40,7 +40,7 @@ int state__read(int dirfd, const char *name, struct buf *out);
 int state__write(int dirfd, const char *name, struct str text, bool sync);
 /* Target of a symlink of less than @cap bytes, NUL-terminated: -ENOENT, or -EBADMSG when it is something else. */
 int state__target(int dirfd, const char *name, char *ret, size_t cap);
-/* Makes the symlink, in place of what is there. */
+/* Makes the symlink, in place of what is there, in one step. With the lock of names. */
 int state__point(int dirfd, const char *name, const char *target);
 
 /* Whether it can be the name of a session or snapshot; else -EINVAL with the rule. */

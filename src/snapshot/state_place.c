@@ -181,35 +181,40 @@ static int place_of_snapshot(struct state *s, struct str session, struct str who
     return r;
 }
 
+static int resolve(struct state *s, struct str spec, struct state_place *p, struct err *err)
+{
+    ptrdiff_t at = str_find(spec, '@', 0), colon = str_find(spec, ':', 0);
+    uint64_t seq;
+    struct err as_session = {0};
+    if (at >= 0 && str_u64(str_from(spec, (size_t)at + 1), &seq))
+        return err_set(err, -EINVAL,
+                       "'%.*s': after '@' stands the number of an event, as frontal-sandbox trace shows it",
+                       (int)spec.n, spec.p);
+    if (at >= 0)
+        return place_in(s, str_of(spec.p, (size_t)at), &seq, p, err);
+    if (colon >= 0)
+        return place_of_snapshot(s, str_of(spec.p, (size_t)colon), str_from(spec, (size_t)colon + 1), p, err);
+    if (str_starts(spec, STR("snap_")))
+        return place_of_snapshot(s, str_of(NULL, 0), spec, p, err);
+    int r = place_in(s, spec, NULL, p, &as_session);
+    if (r == -ENOENT && !p->session[0]) {
+        /* A snapshot of that name will do; when there is none, a session is what was meant. */
+        int r2 = place_of_snapshot(s, str_of(NULL, 0), spec, p, err);
+        if (r2 != -ENOENT)
+            return r2;
+    }
+    return r ? err_set(err, r, "%s", as_session.text) : 0;
+}
+
 int state_resolve(struct state *s, struct str spec, struct state_place *ret, struct err *err)
 {
     struct state_place p = {.seq = 0};
-    ptrdiff_t at = str_find(spec, '@', 0), colon = str_find(spec, ':', 0);
-    uint64_t seq;
-    int r;
+    struct err why = {0};
     buf_init(&p.config, LIMIT_TRACE_EVENT);
-    if (at >= 0 && str_u64(str_from(spec, (size_t)at + 1), &seq)) {
-        r = err_set(err, -EINVAL, "'%.*s': after '@' stands the number of an event, as frontal-sandbox trace shows it",
-                    (int)spec.n, spec.p);
-    } else if (at >= 0) {
-        r = place_in(s, str_of(spec.p, (size_t)at), &seq, &p, err);
-    } else if (colon >= 0) {
-        r = place_of_snapshot(s, str_of(spec.p, (size_t)colon), str_from(spec, (size_t)colon + 1), &p, err);
-    } else if (str_starts(spec, STR("snap_"))) {
-        r = place_of_snapshot(s, str_of(NULL, 0), spec, &p, err);
-    } else {
-        r = place_in(s, spec, NULL, &p, err);
-        /* A snapshot of that name will do; when there is none, the session is what was meant. */
-        if (r == -ENOENT && !p.session[0]) {
-            struct err other;
-            int r2 = place_of_snapshot(s, str_of(NULL, 0), spec, &p, &other);
-            if (r2 == 0 || r2 == -EEXIST)
-                r = r2 ? err_set(err, r2, "%s", other.text) : 0;
-        }
-    }
+    int r = resolve(s, spec, &p, &why);
     if (r) {
         state_place_done(&p);
-        return r;
+        return err_set(err, r, "%s", why.text);
     }
     *ret = p;
     return 0;

@@ -18,6 +18,7 @@
 #include "base/num.h"
 #include "types/errtab.h"
 
+#define DESTROY_WAIT_MS 2000      /* a process that has answered may still wait for the disk */
 #define LOCK_PAUSE (2 * CLOCK_MS) /* between two tries */
 
 static void hidden_name(char ret[STATE_HIDDEN_MAX], const char *prefix, const char *id)
@@ -216,26 +217,36 @@ int state__trace(struct state *s, const char *id, struct trace **ret, struct err
 
 /* ---- ending ---- */
 
+static int hide(struct state *s, const char *id, char hidden[STATE_HIDDEN_MAX], struct err *err)
+{
+    hidden_name(hidden, STATE_GONE, id);
+    int r = state__remove(s->sessions, hidden);
+    if (r == 0 && renameat(s->sessions, id, s->sessions, hidden))
+        r = -errno;
+    return r ? err_set(err, r, "'%s/sessions/%s': %s", s->path, id, errtab_text(r)) : 0;
+}
+
 int state_session_destroy(struct state *s, struct str who, struct err *err)
 {
     FD_AUTO int names = -1, own = -1, dir = -1;
     char id[STATE_ID_MAX], name[STATE_NAME_MAX + 1], hidden[STATE_HIDDEN_MAX];
-    int r = state__lock(s, &names, err);
-    if (r == 0)
-        r = state__find(s, who, id, name, err);
+    int r = state__find(s, who, id, name, err);
     if (r)
         return r;
     dir = state__open_dir(s->sessions, id);
     r = dir < 0 ? err_set(err, dir, "'%s/sessions/%s': %s", s->path, id, errtab_text(dir))
-                : state__own(dir, name[0] ? name : id, 0, &own, err);
+                : state__own(dir, name[0] ? name : id, DESTROY_WAIT_MS, &own, err);
+    /* The session's lock first: nobody waits for it with the lock of names in hand. */
+    if (r == 0)
+        r = state__lock(s, &names, err);
+    if (r == 0 && !still_there(s, id, dir, own))
+        r = err_set(err, -ENOENT, "session '%s' was destroyed meanwhile", name[0] ? name : id);
+    if (r == 0)
+        r = state__find(s, str_c(id), id, name, err); /* its name now */
+    if (r == 0)
+        r = hide(s, id, hidden, err);
     if (r)
         return r;
-    hidden_name(hidden, STATE_GONE, id);
-    r = state__remove(s->sessions, hidden);
-    if (r == 0 && renameat(s->sessions, id, s->sessions, hidden))
-        r = -errno;
-    if (r)
-        return err_set(err, r, "'%s/sessions/%s': %s", s->path, id, errtab_text(r));
     /* It is gone; what fails from here on is left to gc. */
     state__snapshots_forget(s, dir, id);
     if (name[0])

@@ -63,8 +63,8 @@ static void encode(struct buf *out, const struct state_snapshot *snap)
 static struct str line(struct str *text, const char *key, bool *bad)
 {
     struct str k = str_c(key);
-    ptrdiff_t end = str_find(*text, '\n', 0);
-    if (*bad || end < 0 || !str_starts(*text, k) || (size_t)end < k.n) {
+    ptrdiff_t end = str_find(*text, '\n', k.n);
+    if (*bad || end < 0 || !str_starts(*text, k)) {
         *bad = true;
         return str_of(NULL, 0);
     }

@@ -21,8 +21,8 @@ static const char begin[SALT_AT] = "FRTRACE\n\1\0\0\0\0\0\0";
 
 void trace_head_make(char ret[TRACE_FILE_HEAD], struct cas_id *ret_genesis)
 {
-    /* A confined process has no getrandom(2), but what the kernel gave it at its begin; the clocks tell its logs apart.
-     */
+    /* What the kernel gave the process at its begin asks for no system call that a confined one may lack; clocks and an
+     * address tell apart the logs of one process and of those it forked. */
     const void *random = (const void *)getauxval(AT_RANDOM);
     int64_t now[] = {clock_wall(), clock_mono(), clock_cpu(), (int64_t)(intptr_t)ret_genesis};
     uint8_t salt[CAS_HASH_SIZE];

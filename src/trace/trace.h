@@ -29,8 +29,8 @@
  *   3. Decoding accepts exactly what encoding gives; every length is checked; memory is bounded by LIMIT_TRACE_EVENT.
  *   4. The values of secrets never reach the file: they are masked when the event is appended.
  *
- * Threads: one at a time. Other processes may read while one appends: an event that trace_next() finds cut short may
- * then be one that is being written.
+ * Threads: one at a time. One process appends, and keeps others from it with a lock of its own; others may read while
+ * it does: an event that trace_next() finds cut short may then be one that is being written.
  */
 
 #include "base/arena.h"

@@ -189,6 +189,45 @@ static struct host *host_new(const struct vfs_image_host *h, bool file)
     return host;
 }
 
+/* In place of a provider that is not there: its directories are empty. */
+static int none_lookup(void *arg, uint64_t id, struct str name, uint64_t *ret_id, uint32_t *ret_mode)
+{
+    (void)arg;
+    (void)id;
+    (void)name;
+    (void)ret_id;
+    (void)ret_mode;
+    return -ENOENT;
+}
+
+static int none_next(void *arg, uint64_t id, struct str after, char *name, uint64_t *ret_id, uint32_t *ret_mode)
+{
+    (void)arg;
+    (void)id;
+    (void)after;
+    (void)name;
+    (void)ret_id;
+    (void)ret_mode;
+    return 0;
+}
+
+static int none_read(void *arg, uint64_t id, struct buf *out)
+{
+    (void)arg;
+    (void)id;
+    (void)out;
+    return -EIO;
+}
+
+static void none_owner(void *arg, uint64_t id, uint32_t *ret_uid, uint32_t *ret_gid)
+{
+    (void)arg;
+    (void)id;
+    *ret_uid = *ret_gid = 0;
+}
+
+static const struct vfs_provider no_provider = {none_lookup, none_next, none_read, none_owner};
+
 static int get_mounts(struct cursor *c, struct loading *l, const struct vfs_image_env *env)
 {
     uint64_t n = image__get_num(c);
@@ -212,7 +251,7 @@ static int get_mounts(struct cursor *c, struct loading *l, const struct vfs_imag
         if (c->bad || kind > MOUNT_FILE || ro > 1)
             return -EBADMSG;
         if (kind == MOUNT_PROVIDER) {
-            m.ops = env->provider;
+            m.ops = env->provider ? env->provider : &no_provider;
             m.arg = env->provider_arg;
         } else {
             const struct vfs_image_host *h = hosts < env->n_hosts ? &env->hosts[hosts] : NULL;
@@ -325,14 +364,6 @@ void vfs_image_own_mounts(struct vfs *v, uint32_t uid, uint32_t gid)
             h->gid = gid;
         }
     }
-}
-
-const struct vfs_provider *vfs_image_provider(const struct vfs *v)
-{
-    for (uint32_t i = 0; v->mounts && i < v->mounts->n; i++)
-        if (v->mounts->m[i].ops)
-            return v->mounts->m[i].ops;
-    return NULL;
 }
 
 /* ---- walking the blobs ---- */

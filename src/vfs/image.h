@@ -59,7 +59,7 @@ struct vfs_image_host {
     uint32_t host_uid, host_gid, uid, gid; /* as of vfs_mount_host() */
 };
 struct vfs_image_env {
-    const struct vfs_provider *provider; /* of every provided directory */
+    const struct vfs_provider *provider; /* of every provided directory; NULL: they are empty */
     void *provider_arg;
     struct vfs_image_host *hosts; /* in the order in which they were mounted */
     uint32_t n_hosts;             /* mounts beyond these are not there */
@@ -72,9 +72,6 @@ int vfs_image_load(struct cas *c, const struct cas_id *image, struct vfs_image_e
 
 /* Who owns what the host's user owns, in every mount of a tree just loaded (as of vfs_mount_host()). */
 void vfs_image_own_mounts(struct vfs *v, uint32_t uid, uint32_t gid);
-
-/* The provider that is first in @v; NULL when there is none. */
-const struct vfs_provider *vfs_image_provider(const struct vfs *v);
 
 /* Calls @fn for each blob of an image, the image itself first: @fn gives 1 to go on to what lies behind this one, 0 to
  * leave that out, or a negative error, which ends the walk. A blob that cannot be read is told to @bad (may be NULL:

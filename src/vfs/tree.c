@@ -47,6 +47,8 @@ struct vfs *vfs_fork(struct vfs *v)
     if (!f)
         return NULL;
     *f = *v;
+    f->now = wall;
+    f->now_arg = NULL;
     f->watch = NULL;
     f->watch_arg = NULL;
     f->holds = NULL;

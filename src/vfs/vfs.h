@@ -95,7 +95,8 @@ struct vfs_stat {
 /* A tree that holds only a root directory (0755, uid 0). NULL when memory is short. */
 struct vfs *vfs_new(const struct vfs_quota *quota);
 
-/* A tree equal to @v, in O(1). Handles, watch and held nameless nodes stay with @v. NULL when memory is short. */
+/* A tree equal to @v, in O(1). Handles, watch, clock and held nameless nodes stay with @v. NULL when memory is short.
+ */
 struct vfs *vfs_fork(struct vfs *v) __attribute__((warn_unused_result));
 
 /* Releases a tree; all its handles must be closed. Accepts NULL. */

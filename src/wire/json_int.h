@@ -16,6 +16,8 @@ json_t *json_of_bytes(struct str s);
 json_t *json_of_number(uint64_t v);
 /* "sha256:" and the 32 bytes in hex. */
 json_t *json_of_hash(const uint8_t *p);
+/* Nanoseconds since 1970 as "2026-01-02T03:04:05.000000006Z". */
+json_t *json_of_time(int64_t ns);
 /* status, exit_code, signal and reason; of what never began when !@began. 0 or -1. */
 int json_put_outcome(json_t *o, bool began, struct outcome outcome);
 /* Appends @o (taken) on one line. 0 or -ENOMEM. */

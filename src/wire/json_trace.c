@@ -14,7 +14,7 @@
 
 _Static_assert(WIRE_EXEC_KINDS == 5, "the kinds of an exec have their names in trace/schema.c");
 
-static json_t *of_time(int64_t ns)
+json_t *json_of_time(int64_t ns)
 {
     char text[32];
     time_t s = ns / CLOCK_S - (ns % CLOCK_S < 0);
@@ -76,7 +76,7 @@ static json_t *of_number(const struct trace_event *e, const struct trace_field *
     case TRACE_AS_BOOL:
         return json_boolean(v);
     case TRACE_AS_TIME:
-        return of_time((int64_t)v);
+        return json_of_time((int64_t)v);
     case TRACE_AS_NAME:
         return json_string(f->names[v]);
     case TRACE_AS_FLAGS:
@@ -149,7 +149,7 @@ int json_trace_event(struct buf *out, const struct trace_event *e)
     if (!o)
         return -ENOMEM;
     int bad = json_object_set_new(o, "seq", json_of_number(e->seq));
-    bad |= json_object_set_new(o, "time", of_time(e->time));
+    bad |= json_object_set_new(o, "time", json_of_time(e->time));
     bad |= json_object_set_new(o, "type", json_string(trace_type_name((unsigned)e->type)));
     bad |= put_fields(o, e);
     if (bad) {

@@ -149,6 +149,11 @@ void wire_put_create(struct buf *out, const struct wire_create *m)
     put_limits(out, &m->limits);
     put_u32(out, m->host_uid);
     put_u32(out, m->host_gid);
+    put_u8(out, m->kept);
+    put_u8(out, m->fresh);
+    put_u8(out, m->durable);
+    put_str(out, m->id);
+    put_str(out, m->config);
     put_u32(out, m->n_mounts);
     for (uint32_t i = 0; i < m->n_mounts; i++) {
         put_str(out, m->mounts[i].guest);
@@ -164,6 +169,11 @@ int wire_get_create(struct str body, struct arena *a, struct wire_create *ret)
     get_limits(&c, &ret->limits);
     ret->host_uid = cursor_u32(&c);
     ret->host_gid = cursor_u32(&c);
+    ret->kept = get_bool(&c);
+    ret->fresh = get_bool(&c);
+    ret->durable = get_bool(&c);
+    ret->id = cursor_str(&c);
+    ret->config = cursor_str(&c);
     ret->n_mounts = get_count(&c, 8);
     if (ret->n_mounts > LIMIT_MOUNTS)
         return -EBADMSG;
@@ -181,11 +191,13 @@ void wire_put_exec(struct buf *out, const struct wire_exec *m)
     put_str(out, m->text);
     put_list(out, &m->argv);
     put_list(out, &m->env);
+    put_u32(out, m->n_secrets);
     put_u8(out, m->stdin_open);
     put_u8(out, m->tty);
     put_u32(out, (uint32_t)m->rows << 16 | m->cols);
     put_u8(out, m->posix);
     put_u8(out, m->want_root);
+    put_u8(out, m->keep);
 }
 
 int wire_get_exec(struct str body, struct arena *a, struct wire_exec *ret)
@@ -195,6 +207,8 @@ int wire_get_exec(struct str body, struct arena *a, struct wire_exec *ret)
     ret->text = cursor_str(&c);
     get_list(&c, a, &ret->argv);
     get_list(&c, a, &ret->env);
+    ret->n_secrets = cursor_u32(&c);
+    c.bad |= ret->n_secrets > ret->env.n;
     ret->stdin_open = get_bool(&c);
     ret->tty = get_enum(&c, 8);
     uint32_t size = cursor_u32(&c);
@@ -202,6 +216,7 @@ int wire_get_exec(struct str body, struct arena *a, struct wire_exec *ret)
     ret->cols = (uint16_t)size;
     ret->posix = get_bool(&c);
     ret->want_root = get_bool(&c);
+    ret->keep = get_bool(&c);
     return finish(&c);
 }
 
@@ -233,6 +248,7 @@ void wire_put_result(struct buf *out, const struct wire_result *m)
     for (size_t i = 0; i < sizeof(v) / sizeof(v[0]); i++)
         put_u64(out, v[i]);
     buf_add(out, m->root, sizeof(m->root));
+    put_u64(out, m->seq);
     put_u32(out, (uint32_t)m->error);
     put_str(out, m->message);
     put_str(out, m->prompt);
@@ -254,6 +270,7 @@ int wire_get_result(struct str body, struct wire_result *ret)
         *v[i] = cursor_u64(&c);
     for (size_t i = 0; i < sizeof(ret->root); i++)
         ret->root[i] = cursor_u8(&c);
+    ret->seq = cursor_u64(&c);
     ret->error = (int32_t)cursor_u32(&c);
     ret->message = cursor_str(&c);
     ret->prompt = cursor_str(&c);

@@ -83,6 +83,9 @@ struct wire_create {
     struct str cwd;  /* empty: the user's home */
     struct limits limits;
     uint32_t host_uid, host_gid; /* of the invoking user */
+    /* A session that is kept (session/journal.h): the worker was given its store and its log. */
+    bool kept, fresh, durable;
+    struct str id, config;
     struct wire_mount *mounts;   /* in the order of the descriptors the worker was given */
     uint32_t n_mounts;
 };
@@ -101,11 +104,13 @@ struct wire_exec {
     struct str text;       /* script, or -c's text */
     struct wire_list argv; /* TEXT, SCRIPT: $0 and arguments; ARGV: the command */
     struct wire_list env;  /* K=V over the session's */
+    uint32_t n_secrets;    /* the last so many of them are secret: in no record */
     bool stdin_open;       /* else standard input is at its end */
     uint8_t tty;           /* bit n: descriptor n is the client's terminal */
     uint16_t rows, cols;
     bool posix;     /* started as sh */
     bool want_root; /* the result carries the root hash (costs reading what changed) */
+    bool keep;      /* goes on from the session's shell state, and leaves its own there (session.h) */
 };
 
 struct wire_output {
@@ -117,6 +122,7 @@ struct wire_result {
     struct outcome outcome;
     uint64_t cpu_us, wall_us, output_bytes, memory_peak, processes, files_bytes, inodes;
     uint8_t root[32]; /* see session_root() */
+    uint64_t seq;     /* place in the session's log; 0: it has none */
     int32_t error;    /* 0, or negative errno: it never began */
     struct str message;
     struct str prompt; /* SERVE: the next prompt */

@@ -108,7 +108,7 @@ pid_t confine_clone(struct confine_report *report)
     return 0;
 }
 
-/* Closes every descriptor but standard error, the socket and the mounts: what the driver had open is none of ours. */
+/* Closes every descriptor but standard error, the socket, the mounts and what keeps the session: what the driver had open is none of ours. */
 static void close_others(const struct confine_config *cfg)
 {
     int keep[LIMIT_KEEP_FDS];
@@ -117,6 +117,11 @@ static void close_others(const struct confine_config *cfg)
     keep[n++] = cfg->sock;
     for (uint32_t i = 0; i < cfg->n_mounts; i++)
         keep[n++] = cfg->mount_fds[i];
+    if (cfg->kept) {
+        keep[n++] = cfg->store_fd;
+        keep[n++] = cfg->trace_fd;
+        keep[n++] = cfg->lock_fd;
+    }
     for (int i = 1; i < n; i++) {
         int v = keep[i], j = i;
         for (; j > 0 && keep[j - 1] > v; j--)
@@ -179,6 +184,17 @@ static int allow_mount(int ruleset, int fd)
     return syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) ? -errno : 0;
 }
 
+/* Packs and indexes are made, appended to, renamed and removed in the store's directory. */
+static int allow_store(int ruleset, int fd, int abi)
+{
+    struct landlock_path_beneath_attr rule = {
+        .allowed_access = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_READ_DIR |
+                          LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_DIR,
+        .parent_fd = fd};
+    rule.allowed_access |= (abi >= 2 ? FS_REFER : 0) | (abi >= 3 ? FS_TRUNCATE : 0);
+    return syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) ? -errno : 0;
+}
+
 static int enter_landlock(const struct confine_config *cfg)
 {
     int abi = confine_landlock_abi();
@@ -197,6 +213,9 @@ static int enter_landlock(const struct confine_config *cfg)
         if (e)
             return e;
     }
+    int e = cfg->kept ? allow_store(rs, cfg->store_fd, abi) : 0;
+    if (e)
+        return e;
     return syscall(SYS_landlock_restrict_self, rs, 0) ? -errno : 0;
 }
 
@@ -224,7 +243,7 @@ static int set_limits(const struct confine_config *cfg)
 {
     int e = set_limit(RLIMIT_CORE, 0);
 #ifndef FRONTAL_SANITIZE /* whose reports go to standard error, which may be a file */
-    e = e ? e : set_limit(RLIMIT_FSIZE, 0);
+    e = e || cfg->kept ? e : set_limit(RLIMIT_FSIZE, 0);
 #endif
     e = e ? e : set_limit(RLIMIT_NPROC, 0);
     e = e ? e : set_limit(RLIMIT_MEMLOCK, 0);
@@ -235,12 +254,17 @@ static int set_limits(const struct confine_config *cfg)
     return e;
 }
 
-static int enter_seccomp(void)
+static int enter_seccomp(bool kept)
 {
     struct sock_fprog prog = {
         .len = sizeof(seccomp_program) / sizeof(seccomp_program[0]),
         .filter = (struct sock_filter *)(uintptr_t)seccomp_program,
     };
+    if (kept)
+        prog = (struct sock_fprog){
+            .len = sizeof(seccomp_program_kept) / sizeof(seccomp_program_kept[0]),
+            .filter = (struct sock_filter *)(uintptr_t)seccomp_program_kept,
+        };
     return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &prog) ? -errno : 0;
 }
 
@@ -248,7 +272,8 @@ int confine_self(const struct confine_config *cfg, struct confine_report *report
 {
     ASSERT(cfg->n_mounts <= LIMIT_MOUNTS);
     close_others(cfg);
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); /* the closed socket ends us too */
+    if (!cfg->kept)
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); /* the closed socket ends us too, and a kept session first syncs */
     (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     bool in_namespaces = (report->applied >> CONFINE_MOUNT_NS & 1) != 0;
     applied(report, CONFINE_EMPTY_ROOT, in_namespaces ? enter_empty_root() : -EPERM);
@@ -264,7 +289,7 @@ int confine_self(const struct confine_config *cfg, struct confine_report *report
         return err_set(
             err, -EPERM,
             "neither Landlock nor an empty root directory can be had; a worker does not run without one of them");
-    applied(report, CONFINE_SECCOMP, enter_seccomp());
+    applied(report, CONFINE_SECCOMP, enter_seccomp(cfg->kept));
     if (report->error[CONFINE_SECCOMP])
         return err_set(err, report->error[CONFINE_SECCOMP],
                        "the seccomp filter cannot be set; a worker does not run without it");

@@ -55,6 +55,8 @@ struct confine_config {
     const int *mount_fds;
     uint32_t n_mounts;
     uint64_t memory_ceiling; /* bytes of private memory; 0: no ceiling */
+    bool kept;               /* these are descriptors that stay, and below the store's directory it may write: */
+    int store_fd, trace_fd, lock_fd;
 };
 
 /* As fork(2), in new namespaces, as many as the kernel allows (*report tells, in the child only). */

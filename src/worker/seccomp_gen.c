@@ -31,6 +31,14 @@ static const int allowed[] = {
     CALL(exit_group),   CALL(set_robust_list), CALL(rseq),
 };
 
+/* What a worker needs besides when its session is kept: the store's files, beneath the directory it was given (Landlock and
+ * the empty root see to that), and the log. */
+static const int keeping[] = {
+    CALL(openat),    CALL(mkdirat),  CALL(renameat), CALL(renameat2), CALL(unlinkat), CALL(pwrite64), CALL(writev),
+    CALL(pwritev),   CALL(pwritev2), CALL(readv),    CALL(fsync),     CALL(fdatasync), CALL(ftruncate), CALL(flock),
+    CALL(fallocate), CALL(dup),      CALL(fstatfs),
+};
+
 static const int deadly[] = {
     CALL(execve),
     CALL(execveat),
@@ -80,8 +88,10 @@ static int check(int r, const char *what)
     return r;
 }
 
-static void add_rules(scmp_filter_ctx ctx)
+static void add_rules(scmp_filter_ctx ctx, int kept)
 {
+    for (size_t i = 0; kept && i < sizeof(keeping) / sizeof(keeping[0]); i++)
+        check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, keeping[i], 0), "allow");
     for (size_t i = 0; i < sizeof(allowed) / sizeof(allowed[0]); i++)
         check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, allowed[i], 0), "allow");
     for (size_t i = 0; i < sizeof(deadly) / sizeof(deadly[0]); i++)
@@ -98,17 +108,17 @@ static void add_rules(scmp_filter_ctx ctx)
     check(seccomp_rule_add_array(ctx, SCMP_ACT_ALLOW, CALL(fcntl), 1, &get_flags), "fcntl");
 }
 
-int main(void)
+static void print(const char *name, int kept)
 {
     scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_ERRNO(EPERM));
     if (!ctx)
-        return 1;
+        exit(1);
     check(seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS), "badarch");
     check(seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE, 2), "optimize");
-    add_rules(ctx);
+    add_rules(ctx, kept);
     FILE *f = tmpfile();
     if (!f)
-        return 1;
+        exit(1);
     check(seccomp_export_bpf(ctx, fileno(f)), "export");
     rewind(f);
     struct {
@@ -116,10 +126,19 @@ int main(void)
         unsigned char jt, jf;
         unsigned int k;
     } ins;
-    printf("/* Made by seccomp_gen. */\nstatic const struct sock_filter seccomp_program[] = {\n");
+    printf("static const struct sock_filter %s[] = {\n", name);
     while (fread(&ins, sizeof(ins), 1, f) == 1)
         printf("    {0x%x, %u, %u, 0x%x},\n", ins.code, ins.jt, ins.jf, ins.k);
     printf("};\n");
     seccomp_release(ctx);
-    return fclose(f) || ferror(stdout) ? 1 : 0;
+    if (fclose(f))
+        exit(1);
+}
+
+int main(void)
+{
+    printf("/* Made by seccomp_gen. */\n");
+    print("seccomp_program", 0);
+    print("seccomp_program_kept", 1);
+    return ferror(stdout) ? 1 : 0;
 }

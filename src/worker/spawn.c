@@ -43,7 +43,16 @@ static void default_signals(void)
 
 static void child(int sock, const struct worker_config *cfg, struct confine_report *report)
 {
-    const struct confine_config cc = {sock, cfg->mount_fds, cfg->n_mounts, cfg->memory_ceiling};
+    const struct confine_config cc = {
+        .sock = sock,
+        .mount_fds = cfg->mount_fds,
+        .n_mounts = cfg->n_mounts,
+        .memory_ceiling = cfg->memory_ceiling,
+        .kept = cfg->kept,
+        .store_fd = cfg->store_fd,
+        .trace_fd = cfg->trace_fd,
+        .lock_fd = cfg->lock_fd,
+    };
     struct err err;
     wipe_environment();
     default_signals();
@@ -56,7 +65,7 @@ static void child(int sock, const struct worker_config *cfg, struct confine_repo
     buf_init(&notes, sizeof(text));
     uint64_t missing = 0;
     note_missing(report, &notes, &missing);
-    int r = worker_serve(sock, cfg->mount_fds, cfg->n_mounts, report->applied, missing, buf_str(&notes));
+    int r = worker_serve(sock, cfg, report->applied, missing, buf_str(&notes));
     _exit(r ? 125 : 0);
 }
 
@@ -78,6 +87,7 @@ int worker_spawn(const struct worker_config *cfg, struct worker *ret, struct err
     }
     fd_close(&sv[1]);
     ret->pid = pid;
+    ret->kept = cfg->kept;
     chan_init(&ret->chan, sv[0]);
     return 0;
 }
@@ -89,6 +99,10 @@ int worker_end(struct worker *w)
     chan_done(&w->chan);
     /* It has nothing left to say, and holds nothing that outlives it. A build that looks for leaks lets it leave by
      * itself. */
+    if (w->kept) {
+        w->pid = 0;
+        return -1;
+    }
     if (!MEM_LEAK_CHECK)
         (void)kill(w->pid, SIGKILL);
     int status = -1;

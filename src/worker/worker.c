@@ -8,7 +8,7 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/mem.h"
-#include "session/session.h"
+#include "session/journal.h"
 #include "types/errtab.h"
 #include "vfs/vfs.h"
 
@@ -16,9 +16,10 @@ struct serving {
     struct chan chan;
     struct vfs *tmpl;
     struct session *session;
+    struct journal *journal; /* of a session that is kept: it owns the session */
     struct session_host host;
-    const int *mount_fds;
-    uint32_t n_mounts;
+    const struct worker_config *cfg;
+    uint32_t n_mounts; /* descriptors that are not the session's yet */
     char *pending; /* output not sent yet: LIMIT_MSG_DATA bytes */
     size_t n_pending;
     int stream;         /* which stream it is of */
@@ -31,6 +32,7 @@ struct serving {
 };
 
 #define FLUSH_EVERY (5 * CLOCK_MS)
+#define SYNC_AFTER_MS 5
 
 /* ---- output ---- */
 
@@ -109,6 +111,22 @@ static void send_result(struct serving *w, const struct wire_result *m)
 
 /* ---- messages ---- */
 
+static int open_journal(struct serving *w, const struct wire_create *m, const struct session_config *cfg, struct err *err)
+{
+    if (!w->cfg->kept)
+        return err_set(err, -EINVAL, "this worker was given no store");
+    const struct journal_config jc = {.store_fd = w->cfg->store_fd,
+                                      .trace_fd = w->cfg->trace_fd,
+                                      .fresh = m->fresh,
+                                      .durable = m->durable,
+                                      .id = m->id,
+                                      .config = m->config};
+    int r = journal_open(&jc, w->tmpl, cfg, &w->host, &w->journal, err);
+    if (r == 0)
+        w->session = journal_session(w->journal);
+    return r;
+}
+
 static void on_create(struct serving *w, struct str body)
 {
     ARENA_AUTO struct arena a = {0};
@@ -119,7 +137,7 @@ static void on_create(struct serving *w, struct str body)
     }
     struct session_mount *mounts = arena_alloc(&a, (m.n_mounts + 1) * sizeof(*mounts));
     for (uint32_t i = 0; i < m.n_mounts; i++)
-        mounts[i] = (struct session_mount){m.mounts[i].guest, m.mounts[i].flags, w->mount_fds[i]};
+        mounts[i] = (struct session_mount){m.mounts[i].guest, m.mounts[i].flags, w->cfg->mount_fds[i]};
     const struct session_config cfg = {
         .user = m.user,
         .cwd = m.cwd,
@@ -130,7 +148,7 @@ static void on_create(struct serving *w, struct str body)
         .n_mounts = m.n_mounts,
     };
     struct err err = {0};
-    int r = session_new(w->tmpl, &cfg, &w->host, &w->session, &err);
+    int r = m.kept ? open_journal(w, &m, &cfg, &err) : session_new(w->tmpl, &cfg, &w->host, &w->session, &err);
     w->n_mounts = 0; /* the descriptors are the session's now, or closed */
     reply_error(w, r, r ? err.text : "");
 }
@@ -145,7 +163,7 @@ static void on_exec(struct serving *w, struct str body)
     }
     struct err err = {0};
     w->wanted = w->asked = false;
-    int r = session_exec(w->session, &m, &err);
+    int r = w->journal ? journal_exec(w->journal, &m, &err) : session_exec(w->session, &m, &err);
     if (r) {
         const struct wire_result res = {.error = r, .message = str_c(err.text)};
         send_result(w, &res);
@@ -194,7 +212,10 @@ static void on_fs(struct serving *w, struct str body)
         return;
     }
     struct wire_reply rep;
+    bool changes = m.op == WIRE_FS_PUT || m.op == WIRE_FS_MKDIR || m.op == WIRE_FS_SYMLINK;
     session_fs(w->session, &m, &rep);
+    if (w->journal && changes)
+        journal_touched(w->journal);
     reply(w, &rep);
 }
 
@@ -205,7 +226,9 @@ static void on_line(struct serving *w, struct str body)
         w->fatal = -EBADMSG;
         return;
     }
-    int r = session_line(w->session, str_from(body, 1), body.p[0] == 1);
+    struct str line = str_from(body, 1);
+    bool end = body.p[0] == 1;
+    int r = w->journal ? journal_line(w->journal, line, end) : session_line(w->session, line, end);
     if (r) {
         const struct wire_result res = {.error = r, .message = str_c(errtab_text(r))};
         send_result(w, &res);
@@ -349,6 +372,8 @@ static void turn(struct serving *w)
         struct wire_result res;
         w->running = false;
         session_result(w->session, &res);
+        if (w->journal)
+            journal_ended(w->journal, &res);
         send_result(w, &res);
         wake = INT64_MAX;
     }
@@ -357,7 +382,11 @@ static void turn(struct serving *w)
         return;
     ask_for_input(w);
     bool wait = !(w->refused && !w->blocked);
-    (void)chan_wait(&w->chan, true, w->blocked, wait ? timeout_of(wake) : 0); /* whatever woke us is looked for */
+    /* What was answered goes to the disk a little later, so that several commands share one wait for it. */
+    bool sync = w->journal && !w->running && journal_dirty(w->journal);
+    int timeout = !wait ? 0 : sync ? SYNC_AFTER_MS : timeout_of(wake);
+    if (chan_wait(&w->chan, true, w->blocked, timeout) == -ETIMEDOUT && sync)
+        (void)journal_sync(w->journal); /* it stays to be done when it fails, and closing tries again */
     if (w->blocked)
         (void)flush(w, false);
     if (w->refused && !w->blocked) {
@@ -374,13 +403,12 @@ static int say_ready(struct serving *w, uint64_t applied, uint64_t missing, stru
     return chan_send_scratch(&w->chan, WIRE_READY);
 }
 
-int worker_serve(int sock, const int *mount_fds, uint32_t n_mounts, uint64_t ready_applied, uint64_t ready_missing,
-                 struct str notes)
+int worker_serve(int sock, const struct worker_config *cfg, uint64_t ready_applied, uint64_t ready_missing, struct str notes)
 {
     struct serving *w = mem_zalloc(sizeof(*w));
     chan_init(&w->chan, sock);
-    w->mount_fds = mount_fds;
-    w->n_mounts = n_mounts;
+    w->cfg = cfg;
+    w->n_mounts = cfg->n_mounts;
     w->pending = mem_alloc(LIMIT_MSG_DATA);
     w->host = (struct session_host){.arg = w, .output = take_output, .want_input = want_input, .attend = attend};
     w->tmpl = session_template();
@@ -388,9 +416,11 @@ int worker_serve(int sock, const int *mount_fds, uint32_t n_mounts, uint64_t rea
     while (w->fatal == 0)
         turn(w);
     int r = w->fatal;
+    journal_close(w->journal);
     /* The process ends now: freeing what it holds would only take time, unless a leak checker looks. */
     if (MEM_LEAK_CHECK) {
-        session_free(w->session);
+        if (!w->journal)
+            session_free(w->session);
         vfs_free(w->tmpl);
         chan_done(&w->chan);
         mem_free(w->pending);

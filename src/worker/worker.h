@@ -27,22 +27,27 @@ struct err;
 struct worker {
     pid_t pid;
     struct chan chan;
+    bool kept;
 };
 
 struct worker_config {
     const int *mount_fds; /* O_PATH descriptors; the worker gets copies, the caller keeps and closes its own */
     uint32_t n_mounts;
     uint64_t memory_ceiling; /* RLIMIT_DATA of the worker, bytes */
+    /* A session that is kept: the directory of its store (not O_PATH), its log, and what holds its lock. As the mounts. Such
+     * a worker ends by itself when the socket closes, after everything is on the disk. */
+    bool kept;
+    int store_fd, trace_fd, lock_fd;
 };
 
 /* Starts a worker. -errno and @err when no process or socket can be had; what goes wrong in the child arrives as a
  * closed socket, and its reason on standard error. */
 int worker_spawn(const struct worker_config *cfg, struct worker *ret, struct err *err);
 
-/* Ends it: closes the socket and kills it. Returns its wait status (of a worker that had ended before, its own), or -1
+/* Ends it: closes the socket, and kills it unless its session is kept (then it goes on until all is on the disk, and is
+ * not waited for). Returns its wait status (of a worker that had ended before, its own), or -1
  * if that is not known. Accepts a zeroed struct. */
 int worker_end(struct worker *w);
 
 /* The body of the worker role: serves @sock until it closes. Only worker_spawn() and tests call it. */
-int worker_serve(int sock, const int *mount_fds, uint32_t n_mounts, uint64_t ready_applied, uint64_t ready_missing,
-                 struct str notes);
+int worker_serve(int sock, const struct worker_config *cfg, uint64_t ready_applied, uint64_t ready_missing, struct str notes);

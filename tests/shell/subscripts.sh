@@ -31,3 +31,49 @@ declare -a i=(5 6 7); ix='1],b[1'
 #@ err: any
 declare -A a; k=
 let 'a[$k]++'; echo $?; declare -p a
+### keys in names that builtins take
+declare -A a
+ks=('x],b[$(echo no >&2)' '$(echo foo)' ']' 'x[' "80's" @ '$z' 'a"b' 'a]b' '\' '[x]'); z=1
+for k in "${ks[@]}"; do
+  echo "== $k"
+  a=(); a[$k]=1; unset a["$k"]; declare -p a
+  a=(); a[$k]=1; unset 'a[$k]'; declare -p a
+  a=(); a[$k]=1; unset "a[$k]"; declare -p a
+  a=(); read a["$k"] <<< x; declare -p a
+  a=(); read 'a[$k]' <<< x; declare -p a
+  a=(); printf -v "a[$k]" x; declare -p a
+  a=(); declare a["$k"]=x; declare -p a
+  a=(); declare 'a[$k]=x'; declare -p a
+  a=(); a[$k]=1; [[ -v a[$k] ]]; echo $?; [[ -v "a[$k]" ]]; echo $?; [[ -v 'a[$k]' ]]; echo $?
+  test -v a["$k"]; echo $?; test -v 'a[$k]'; echo $?
+done
+### keys in names that builtins take, expanded once
+shopt -s assoc_expand_once
+declare -A a
+ks=('x],b[$(echo no >&2)' '$(echo foo)' ']' 'x[' "80's" @ '$z' 'a"b' 'a]b' '\'); z=1
+for k in "${ks[@]}"; do
+  echo "== $k"
+  a=(); a[$k]=1; unset a["$k"]; declare -p a
+  a=(); a[$k]=1; unset 'a[$k]'; declare -p a
+  a=(); a[$k]=1; unset "a[$k]"; declare -p a
+  a=(); read a["$k"] <<< x; declare -p a
+  a=(); read 'a[$k]' <<< x; declare -p a
+  a=(); printf -v a["$k"] x; declare -p a
+  a=(); declare a["$k"]=x; declare -p a
+  a=(); declare "a[$k]=x"; declare -p a
+  a=(); a[$k]=1; [[ -v a[$k] ]]; echo $?; [[ -v "a[$k]" ]]; echo $?
+done
+### all of an array
+at=@
+declare -a i=(5 6 7); unset i[@]; declare -p i; i=(5 6); unset 'i[*]'; declare -p i; i=(5 6); unset i[$at]; declare -p i
+declare -A a=(@ 1 '*' 2 x 3); unset a[@]; declare -p a; unset 'a[*]'; declare -p a; a[@]=1; unset 'a[$at]'; declare -p a
+a=(@ 1 x 3); BASH_COMPAT=51; unset i[@]; declare -p i; unset a[@]; declare -p a
+### wrong names of elements
+declare -A a; declare -a i=(5 6 7)
+unset i[x; unset i]; read i[] <<< x; declare i[2; declare "i[0]x=3"; declare "i[0]+=3"; export i[1]; export i[1]=2; readonly i[1]
+declare -p i
+unset i[9]; unset i[-9]; echo $?; unset i[-1]; declare -p i
+### wait -p into an element
+declare -A a=([k]=1); k=']'
+(exit 3) & wait -n -p a[x]; echo $? ${#a[@]}
+shopt -s assoc_expand_once; (exit 3) & wait -n -p a[$k]; echo $? "${!a[@]}"

@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The run verb as a user meets it: forms, streams, statuses, the session's world."""
+import fcntl
 import json
 import os
+import pty
 import signal
+import struct
 import subprocess
+import termios
 import time
 
 from harness import BINARY, SLOW, case, main, run, sh
@@ -304,6 +308,51 @@ def worker_ends_with_its_driver(t):
             return
         time.sleep(0.05)
     t.fail('the worker is still there')
+
+
+# ---- a terminal ----
+
+def set_size(fd, rows, cols):
+    fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack('HHHH', rows, cols, 0, 0))
+
+
+def on_terminal(argv, resize=None):
+    """What a program prints on a terminal of 33 by 77; when it prints "ready", the terminal becomes @resize."""
+    fd, other = pty.openpty()
+    set_size(fd, 33, 77)
+    env = {k: v for k, v in os.environ.items() if k not in ('COLUMNS', 'LINES')}
+    p = subprocess.Popen(argv, stdin=other, stdout=other, stderr=other, env=env, start_new_session=True,
+                         preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+    os.close(other)
+    out = b''
+    try:
+        while True:
+            out += os.read(fd, 4096)
+            if resize and b'ready' in out:
+                set_size(fd, *resize)
+                resize = None
+    except OSError:  # the last one has closed the terminal
+        pass
+    p.wait(timeout=30 * SLOW)
+    os.close(fd)
+    return out.replace(b'\r', b'')
+
+
+@case
+def window_size_as_in_bash(t):
+    for text in ('echo $COLUMNS; /bin/true; echo $COLUMNS $LINES', 'x=$(/bin/true; echo a$COLUMNS); echo $x $COLUMNS',
+                 '(/bin/true; echo a$COLUMNS); echo $COLUMNS', 'true | true; echo $COLUMNS', '/bin/true & wait; echo $COLUMNS',
+                 'shopt -u checkwinsize; /bin/true; echo $COLUMNS', 'exec 2> /dev/null; /bin/true; echo $COLUMNS',
+                 'readonly COLUMNS=5; /bin/true; echo $COLUMNS $LINES', 'f() { local COLUMNS=9; /bin/true; echo $COLUMNS; }; f; echo $COLUMNS'):
+        t.equal(on_terminal([BINARY, 'run', '-c', text]), on_terminal(['bash', '-c', text]), text)
+    names = 'mkdir d; cd d; for i in {1..30}; do : > name-$i; done; ls'
+    t.equal(on_terminal([BINARY, 'run', '-c', names]), on_terminal(['bash', '-c', 'cd %s; %s' % (t.dir, names)]))
+
+
+@case
+def a_resize_reaches_the_session(t):
+    text = 'trap "echo winch" WINCH; echo ready; until [[ $COLUMNS == 100 ]]; do sleep 0.1; done; echo $LINES; exit'
+    t.equal(on_terminal([BINARY, 'run', '-c', text], (40, 100)), b'ready\nwinch\n40\n')
 
 
 @case

@@ -78,3 +78,18 @@ int cas_test_files(struct cas_test *t, const char *end)
     closedir(d);
     return n;
 }
+
+static void count_bad(void *arg, const struct cas_id *id, const char *what)
+{
+    (void)id;
+    if (getenv("CAS_TEST_SAY"))
+        fprintf(stderr, "# %s\n", what);
+    ++*(int *)arg;
+}
+
+int cas_test_fsck(struct cas *c)
+{
+    int n = 0;
+    int r = cas_fsck(c, count_bad, NULL, &n);
+    return r < 0 ? r : n;
+}

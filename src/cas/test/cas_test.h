@@ -22,3 +22,5 @@ struct cas *cas_test_open(struct cas_test *t, int flags);
 bool cas_test_holds(struct cas *c, const struct cas_id *id, struct str want);
 /* How many files of the packs have names that end so. */
 int cas_test_files(struct cas_test *t, const char *end);
+/* Checks the store: how many damages were reported, or a negative error. */
+int cas_test_fsck(struct cas *c);

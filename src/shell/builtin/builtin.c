@@ -180,6 +180,14 @@ int builtin_help(struct shell *sh, const struct builtin *b)
     return 2;
 }
 
+bool builtin_written(const struct builtin_args *a, struct str s)
+{
+    for (int i = 0; a->written >> i && i < a->argc && i < 64; i++)
+        if (a->argv[i].p == s.p)
+            return a->written >> i & 1;
+    return false;
+}
+
 int builtin_too_many(struct shell *sh, const struct builtin_args *a)
 {
     sh_error(sh, "%s: too many arguments", a->argv[0].p);

@@ -51,7 +51,8 @@ bool condition_tty(struct proc *p, struct str fd);
 bool condition_int(struct str s, int64_t *ret);
 
 struct shell;
-/* -v NAME, NAME[sub], a positional parameter's number: 1 set, 0 not, or -EINVAL after a message. */
-int condition_is_set(struct shell *sh, struct str name);
+/* -v NAME, NAME[sub], a positional parameter's number: 1 set, 0 not, or -EINVAL after a message. @done: the subscript
+ * was expanded. */
+int condition_is_set(struct shell *sh, struct str name, bool done);
 /* Any unary operator of the shell: 1, 0, or negative after a message ([[ -f x ]]). @op as in condition_is_unary(). */
 int condition_unary(struct shell *sh, struct str op, struct str s);

@@ -3,6 +3,7 @@
 /* declare, typeset, local, export, readonly: one engine, which says what a name is and then gives it its value. */
 
 #include "shell/builtin/declare_int.h"
+#include "shell/builtin/target_int.h"
 
 #include <errno.h>
 
@@ -21,12 +22,13 @@ struct decl {
 };
 
 /* One argument, taken apart. */
-struct target {
+struct declared {
     struct str arg;       /* as given, for messages */
     struct str name, sub; /* sub.p NULL: no subscript */
     struct str value;
     bool has_value, append;
-    struct assign *list; /* NAME=(…) written in the command */
+    bool written, key_done; /* stands in the script as NAME[…]; the key is not expanded again */
+    struct assign *list;    /* NAME=(…) written in the command */
     struct exec_list values;
 };
 
@@ -44,40 +46,49 @@ static int bad_name(const struct decl *d, struct str arg)
 
 /* ---- taking an argument apart ---- */
 
-/* The place of the '=' that ends the name: not one inside a subscript. */
-static ptrdiff_t find_equals(struct str s)
+/* Offset behind the subscript that begins at @open, or 0. With assoc_expand_once a key of an assignment ends at the
+ * first
+ * ']'; else it is taken as it would be read once more. */
+static size_t subscript_end(struct decl *d, struct declared *t, size_t open)
 {
-    int depth = 0;
-    for (size_t i = 0; i < s.n; i++) {
-        if (s.p[i] == '[')
-            depth++;
-        else if (s.p[i] == ']' && depth)
-            depth--;
-        else if (s.p[i] == '=' && !depth)
-            return (ptrdiff_t)i;
-    }
-    return -1;
+    struct sym *s = sym_valid(t->name) ? sym_get(d->sh, t->name) : NULL;
+    const struct var *v = s ? var_find(d->sh, s) : NULL;
+    t->key_done = t->written && v && v->flags & VAR_ASSOC && sh_shopt(d->sh, SHOPT_ASSOC_EXPAND_ONCE);
+    if (!t->key_done)
+        return target_end(t->arg, open);
+    ptrdiff_t close = str_find(t->arg, ']', open);
+    return close < 0 ? 0 : (size_t)close + 1;
 }
 
-static bool take_apart(struct decl *d, struct str arg, struct assign *list, struct target *t)
+/* NAME, NAME[…], with =VALUE or +=VALUE behind. False: no such thing. */
+static bool take_apart(struct decl *d, struct declared *t)
 {
-    *t = (struct target){.arg = arg, .list = list};
-    struct str left = arg;
-    ptrdiff_t eq = list ? -1 : find_equals(arg);
-    if (eq >= 0) {
-        t->has_value = true;
-        t->value = str_from(arg, (size_t)eq + 1);
-        left = str_of(arg.p, (size_t)eq);
-        t->append = left.n && left.p[left.n - 1] == '+';
-        left.n -= t->append;
+    struct str arg = t->arg;
+    size_t n = 0;
+    while (n < arg.n && !strchr("[=", arg.p[n]))
+        n++;
+    size_t end = n;
+    t->append = t->list && t->list->append;
+    if (!t->list && n < arg.n && arg.p[n] == '=' && n && arg.p[n - 1] == '+') {
+        t->append = true;
+        n--;
     }
-    if (list)
-        t->append = list->append;
-    t->name = left;
-    if (str_find(left, '[', 0) >= 0 && !var_split_ref(left, &t->name, &t->sub))
-        return false;
-    t->name = arena_str(&d->sh->scratch, t->name);
-    return sym_valid(t->name);
+    t->name = arena_str(&d->sh->scratch, str_of(arg.p, n));
+    if (end < arg.n && arg.p[end] == '[') {
+        end = subscript_end(d, t, n);
+        if (!end)
+            return false;
+        t->sub = str_of(arg.p + n + 1, end - n - 2);
+        if (end + 1 < arg.n && arg.p[end] == '+' && arg.p[end + 1] == '=') {
+            t->append = true;
+            end++;
+        }
+    }
+    if (end < arg.n) {
+        t->has_value = true;
+        t->value = str_from(arg, end + 1);
+    }
+    return (end == arg.n || arg.p[end] == '=') && sym_valid(t->name);
 }
 
 /* ---- attributes ---- */
@@ -90,7 +101,7 @@ static uint32_t case_flags(uint32_t set)
     return want & (want - 1) ? 0 : want;
 }
 
-static int convert_array(struct decl *d, struct sym *s, const struct target *t)
+static int convert_array(struct decl *d, struct sym *s, const struct declared *t)
 {
     const struct var *v = var_find_raw(d->sh, s);
     uint32_t kind = v ? v->flags & (VAR_ARRAY | VAR_ASSOC) : 0;
@@ -122,13 +133,16 @@ static int set_attributes(struct decl *d, struct sym *s)
 
 /* ---- values ---- */
 
-static int assign_element(struct decl *d, struct sym *s, const struct target *t)
+static int assign_element(struct decl *d, struct sym *s, const struct declared *t)
 {
     const struct var *v = var_find_raw(d->sh, s);
     int64_t index = 0;
     struct str sub = arena_str(&d->sh->scratch, t->sub);
-    if (v && v->flags & VAR_ASSOC)
+    if (v && v->flags & VAR_ASSOC) {
+        if (!t->key_done && target_expand(d->sh, v, sub, &sub, &index) < 0)
+            return 1;
         return var_set_elem(d->sh, s, sub, 0, t->value, t->append) < 0;
+    }
     if (sub.n == 0)
         return fail(d, t->arg, "bad array subscript");
     if (arith_eval_text(d->sh, sub, &index))
@@ -141,7 +155,7 @@ static bool is_list_text(struct str v)
     return v.n >= 2 && v.p[0] == '(' && v.p[v.n - 1] == ')';
 }
 
-static int assign_value(struct decl *d, struct sym *s, const struct target *t)
+static int assign_value(struct decl *d, struct sym *s, const struct declared *t)
 {
     struct shell *sh = d->sh;
     if (t->list)
@@ -159,14 +173,14 @@ static int assign_value(struct decl *d, struct sym *s, const struct target *t)
 
 /* ---- name references ---- */
 
-static int check_reference(struct decl *d, const struct target *t)
+static int check_reference(struct decl *d, const struct declared *t)
 {
     struct str base = t->value, sub;
     if (t->value.n == 0) {
         sh_error(d->sh, "%s: `%.*s': not a valid identifier", d->who, (int)t->value.n, t->value.p);
         return 1;
     }
-    if (str_find(base, '[', 0) > 0 && !var_split_ref(t->value, &base, &sub))
+    if (var_split_ref(t->value, &base, &sub) && target_end(t->value, base.n) != t->value.n)
         base = t->value;
     if (!sym_valid(base)) {
         sh_error(d->sh, "%s: `%.*s': invalid variable name for name reference", d->who, (int)t->value.n, t->value.p);
@@ -177,7 +191,7 @@ static int check_reference(struct decl *d, const struct target *t)
     return 0;
 }
 
-static int make_reference(struct decl *d, struct sym *s, const struct target *t)
+static int make_reference(struct decl *d, struct sym *s, const struct declared *t)
 {
     const struct var *v = var_find_raw(d->sh, s);
     if (v && v->flags & (VAR_ARRAY | VAR_ASSOC))
@@ -198,7 +212,7 @@ static bool is_readonly(const struct var *v)
     return v && v->flags & VAR_READONLY;
 }
 
-static int declare_bound(struct decl *d, struct sym *s, struct target *t)
+static int declare_bound(struct decl *d, struct sym *s, struct declared *t)
 {
     struct shell *sh = d->sh;
     const struct var *v = var_find_raw(sh, s);
@@ -231,7 +245,7 @@ static bool assoc_wanted(struct decl *d, struct sym *s)
     return !(d->set & VAR_ARRAY) && !d->local && v && v->flags & VAR_ASSOC;
 }
 
-static int bind_local(struct decl *d, struct sym *s, const struct target *t)
+static int bind_local(struct decl *d, struct sym *s, const struct declared *t)
 {
     const struct var *v = var_find_raw(d->sh, s);
     if (is_readonly(v) && !(v->flags & VAR_LOCAL && v->depth == d->sh->func_depth))
@@ -239,12 +253,14 @@ static int bind_local(struct decl *d, struct sym *s, const struct target *t)
     return var_local(d->sh, s, d->inherit || sh_shopt(d->sh, SHOPT_LOCALVAR_INHERIT)) < 0;
 }
 
-static int declare_variable(struct decl *d, struct str arg, struct assign *list)
+static int declare_variable(struct decl *d, struct str arg, struct assign *list, bool written)
 {
     struct shell *sh = d->sh;
-    struct target t;
-    if (!take_apart(d, arg, list, &t))
+    struct declared t = {.arg = arg, .list = list, .written = written};
+    if (!take_apart(d, &t))
         return bad_name(d, arg);
+    if (d->plain && t.sub.p)
+        return bad_name(d, str_of(arg.p, (size_t)(t.sub.p + t.sub.n + 1 - arg.p)));
     struct sym *s = sym_get(sh, t.name);
     if (!s)
         return fail(d, t.name, "too many variable names");
@@ -379,7 +395,7 @@ static int run(struct decl *d, struct builtin_args *a, int i)
         else if (d->print)
             status |= print_variable(d, a->argv[i]);
         else
-            status |= declare_variable(d, a->argv[i], list);
+            status |= declare_variable(d, a->argv[i], list, builtin_written(a, a->argv[i]));
     }
     return status;
 }

@@ -162,7 +162,7 @@ static int builtin_printf(struct shell *sh, struct builtin_args *a)
     while ((c = builtin_getopt(sh, a, "v:", &o)) != -1) {
         if (c != 'v')
             return 2;
-        int r = target_parse(sh, o.arg, &target);
+        int r = target_parse(sh, o.arg, builtin_written(a, o.arg), &target);
         if (r == -EINVAL)
             sh_error(sh, "%s: `%s': not a valid identifier", a->argv[0].p, o.arg.p);
         if (r < 0)
@@ -178,7 +178,7 @@ static int builtin_printf(struct shell *sh, struct builtin_args *a)
     return printf_run(&job, a->argv[o.i], a->argv + o.i + 1, (uint32_t)(a->argc - o.i - 1));
 }
 
-BUILTIN(printf, "printf", builtin_printf, 0, "printf [-v var] format [arguments]",
+BUILTIN(printf, "printf", builtin_printf, BUILTIN_REFS, "printf [-v var] format [arguments]",
         "    Print the arguments as the format says, reusing it while arguments are left.\n"
         "\n"
         "      -v var    assign the text to var (or to an array element) instead of printing it\n"

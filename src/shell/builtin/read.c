@@ -14,6 +14,7 @@ enum ended { END_NONE, END_DELIM, END_COUNT, END_EOF, END_TIMEOUT, END_FAIL };
 
 struct reading {
     struct shell *sh;
+    const struct builtin_args *args;
     const char *who;
     int fd;
     char delim;
@@ -264,7 +265,7 @@ static int assign_names(struct reading *r, struct split *sp, const struct str *n
 {
     for (int i = 0; i < n; i++) {
         struct str f = r->exact ? str_from(sp->s, i ? sp->s.n : 0) : i + 1 < n ? next_field(sp) : last_field(sp);
-        if (target_assign(r->sh, r->who, names[i], f) < 0)
+        if (target_assign(r->sh, r->who, names[i], builtin_written(r->args, names[i]), f) < 0)
             return 1;
     }
     return 0;
@@ -357,7 +358,7 @@ static int set_option(struct reading *r, struct options *op, int c, struct str a
 static int poll_only(struct reading *r)
 {
     struct proc_pollfd pf = {.fd = r->fd, .want_read = true};
-    return proc_poll_fds(r->sh->p, &pf, 1, clock_mono()) > 0 && !pf.bad ? 0 : 1;
+    return proc_poll_fds(r->sh->p, &pf, 1, proc_now(r->sh->ps)) > 0 && !pf.bad ? 0 : 1;
 }
 
 /* What a terminal of the host side is needed for: its echo and its line editor are out of this process's reach. */
@@ -378,7 +379,7 @@ static int check_names(struct reading *r, struct str array, const struct str *na
     struct str name = array, sub;
     if (!array.p && n == 0)
         return 0;
-    if (!array.p && !var_split_ref(names[0], &name, &sub))
+    if (!array.p && !target_split(r->sh, names[0], builtin_written(r->args, names[0]), &name, &sub))
         name = names[0];
     if (sym_valid(name))
         return 0;
@@ -395,7 +396,7 @@ static int run(struct reading *r, const struct options *op, const struct str *na
         status = check_tty(r, op);
     if (status != 0)
         return status;
-    if (op->timed && __builtin_add_overflow(clock_mono(), op->timeout, &r->deadline))
+    if (op->timed && __builtin_add_overflow(proc_now(r->sh->ps), op->timeout, &r->deadline))
         r->deadline = INT64_MAX - 1;
     enum ended e = r->count == 0 ? END_COUNT : read_line(r);
     if (e == END_FAIL)
@@ -408,7 +409,7 @@ static int run(struct reading *r, const struct options *op, const struct str *na
 
 static int builtin_read(struct shell *sh, struct builtin_args *a)
 {
-    struct reading r = {.sh = sh, .who = a->argv[0].p, .delim = '\n', .count = -1, .deadline = INT64_MAX};
+    struct reading r = {.sh = sh, .args = a, .who = a->argv[0].p, .delim = '\n', .count = -1, .deadline = INT64_MAX};
     struct options op = {0};
     struct builtin_opt o = {0};
     int c;
@@ -426,7 +427,7 @@ static int builtin_read(struct shell *sh, struct builtin_args *a)
 }
 
 BUILTIN(
-    read, "read", builtin_read, BUILTIN_POSIX,
+    read, "read", builtin_read, BUILTIN_POSIX | BUILTIN_REFS,
     "read [-ers] [-a array] [-d delim] [-i text] [-n nchars] [-N nchars] [-p prompt] [-t timeout] [-u fd] [name ...]",
     "    Read a line, split it by IFS and assign the fields to the names; the last name gets the rest. Without\n"
     "    names the whole line goes to REPLY.\n"

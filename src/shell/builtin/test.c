@@ -34,7 +34,7 @@ static int positional_set(const struct shell *sh, struct str name)
     return n == 0 || (sh->args && n <= sh->args->n);
 }
 
-static int element_set(struct shell *sh, struct str name, struct str sub)
+static int element_set(struct shell *sh, struct str name, struct str sub, bool done)
 {
     struct str key, text;
     int64_t index;
@@ -44,7 +44,13 @@ static int element_set(struct shell *sh, struct str name, struct str sub)
         return 0;
     if (!(v->flags & VAR_ASSOC) && (str_eq(sub, STR("@")) || str_eq(sub, STR("*"))))
         return var_count(v) > 0;
-    int r = target_subscript(sh, v, sub, &key, &index);
+    int r = 0;
+    key = sub;
+    index = 0;
+    if (!done)
+        r = target_subscript(sh, v, sub, &key, &index);
+    else if (!(v->flags & VAR_ASSOC))
+        r = arith_eval_text(sh, sub, &index);
     if (r < 0)
         return sh->flow == FLOW_NONE ? sh_abort(sh, 1) : r;
     if (index < 0 && index + var_max_index(v) < 0) {
@@ -54,13 +60,13 @@ static int element_set(struct shell *sh, struct str name, struct str sub)
     return var_elem(sh, v, key, index, &text);
 }
 
-int condition_is_set(struct shell *sh, struct str name)
+int condition_is_set(struct shell *sh, struct str name, bool done)
 {
     struct str base, sub, text;
     if (name.n > 0 && name.p[0] >= '0' && name.p[0] <= '9')
         return positional_set(sh, name);
-    if (var_split_ref(name, &base, &sub))
-        return element_set(sh, base, sub);
+    if (var_split_ref(name, &base, &sub) && (done || target_end(name, base.n) == name.n))
+        return element_set(sh, base, arena_str(&sh->scratch, sub), done);
     if (!sym_valid(name))
         return 0;
     struct sym *s = sym_get(sh, name);
@@ -76,7 +82,7 @@ static int shell_test(void *arg, char op, struct str s)
         return d && sh_opt(sh, d->bit);
     }
     if (op == 'v')
-        return condition_is_set(sh, s);
+        return condition_is_set(sh, s, false);
     struct sym *sym = sym_valid(s) ? sym_get(sh, s) : NULL;
     struct var *v = sym ? var_find_raw(sh, sym) : NULL;
     return v && (v->flags & VAR_NAMEREF) && (v->flags & VAR_SET);

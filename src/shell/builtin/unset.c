@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+#include "shell/builtin/target_int.h"
+
 static int cannot(struct shell *sh, struct str name, const char *what)
 {
     sh_error(sh, "unset: %s: cannot unset: readonly %s", name.p, what);
@@ -21,7 +23,19 @@ static int unset_function(struct shell *sh, struct str name)
     return 0;
 }
 
-static int unset_element(struct shell *sh, struct str name, struct str sub)
+/* Up to bash 5.1 all of an array was meant by NAME[@]. */
+static bool all_is_array(struct shell *sh)
+{
+    struct str level = var_get(sh, "BASH_COMPAT");
+    int n = 0;
+    for (size_t i = 0; i < level.n && n < 100; i++)
+        if (level.p[i] != '.')
+            n = n * 10 + level.p[i] - '0';
+    return n > 0 && n <= 51;
+}
+
+/* @done: the subscript is the key or index, and not expanded again. */
+static int unset_element(struct shell *sh, struct str name, struct str sub, bool done)
 {
     struct sym *s = sym_get(sh, arena_str(&sh->scratch, name));
     struct var *v = s ? var_find(sh, s) : NULL;
@@ -31,10 +45,13 @@ static int unset_element(struct shell *sh, struct str name, struct str sub)
     if (v->flags & VAR_READONLY)
         return cannot(sh, s->name, "variable");
     bool all = sub.n == 1 && (sub.p[0] == '@' || sub.p[0] == '*');
+    if (all && v->flags & (VAR_ARRAY | VAR_ASSOC) && all_is_array(sh))
+        return var_unset(sh, s) < 0;
     if (all && v->flags & VAR_ARRAY)
-        return var_make_array(sh, s, VAR_ARRAY, false) < 0;
+        return var_make_array(sh, s, VAR_ARRAY, false) < 0 || var_attr(sh, s, VAR_SET, 0) < 0;
     struct str key = arena_str(&sh->scratch, sub);
-    if (!(v->flags & VAR_ASSOC) && arith_eval_text(sh, key, &index))
+    if (!done ? target_subscript(sh, v, sub, &key, &index) < 0
+              : !(v->flags & VAR_ASSOC) && arith_eval_text(sh, key, &index) < 0)
         return 1;
     if (!(v->flags & (VAR_ARRAY | VAR_ASSOC))) {
         if (index != 0) {
@@ -51,12 +68,12 @@ static int unset_element(struct shell *sh, struct str name, struct str sub)
 }
 
 /* Whether there is a variable to take: with -n the reference itself counts. */
-static int unset_variable(struct shell *sh, struct str name, bool reference, bool *ret_found)
+static int unset_variable(struct shell *sh, struct str name, bool written, bool reference, bool *ret_found)
 {
     struct str base, sub;
     *ret_found = true;
-    if (str_find(name, '[', 0) > 0 && var_split_ref(name, &base, &sub))
-        return unset_element(sh, base, sub);
+    if (written ? var_split_ref(name, &base, &sub) : target_split(sh, name, false, &base, &sub))
+        return unset_element(sh, base, sub, written);
     if (!sym_valid(name)) {
         *ret_found = false;
         return 0;
@@ -68,7 +85,7 @@ static int unset_variable(struct shell *sh, struct str name, bool reference, boo
         if (!real)
             return 1;
         if (sub.n)
-            return unset_element(sh, real->name, sub);
+            return unset_element(sh, real->name, sub, false);
         s = real;
         v = var_find_raw(sh, s);
     }
@@ -101,7 +118,7 @@ static int builtin_unset(struct shell *sh, struct builtin_args *a)
     for (int i = o.i; i && i < a->argc; i++) {
         bool found = false;
         if (!functions)
-            status |= unset_variable(sh, a->argv[i], reference, &found);
+            status |= unset_variable(sh, a->argv[i], builtin_written(a, a->argv[i]), reference, &found);
         if (functions || (!found && !variables && !reference))
             status |= unset_function(sh, a->argv[i]);
     }
@@ -109,7 +126,7 @@ static int builtin_unset(struct shell *sh, struct builtin_args *a)
 }
 
 BUILTIN(
-    unset, "unset", builtin_unset, BUILTIN_SPECIAL, "unset [-f] [-v] [-n] [name ...]",
+    unset, "unset", builtin_unset, BUILTIN_SPECIAL | BUILTIN_REFS, "unset [-f] [-v] [-n] [name ...]",
     "    Remove variables, array elements or functions.\n"
     "\n"
     "      -f  functions only\n"

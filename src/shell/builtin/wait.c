@@ -10,6 +10,7 @@ struct wait_opts {
     bool next;      /* -n */
     bool finish;    /* -f */
     struct str var; /* -p */
+    bool written;   /* as NAME[…] */
 };
 
 /* A trapped signal ends the waiting at once; its trap runs after that. The status tells the signal. */
@@ -29,7 +30,8 @@ static void set_pid(struct shell *sh, const struct wait_opts *w, int pid)
 {
     char text[16];
     if (w->var.p)
-        (void)target_assign(sh, "wait", w->var, str_of(text, (size_t)snprintf(text, sizeof text, "%d", pid)));
+        (void)target_assign(sh, "wait", w->var, w->written,
+                            str_of(text, (size_t)snprintf(text, sizeof text, "%d", pid)));
 }
 
 /* One operand: the status, or -EINTR. */
@@ -117,11 +119,12 @@ static int builtin_wait(struct shell *sh, struct builtin_args *a)
     }
     if (w.var.p) {
         struct target t;
-        if (target_parse(sh, w.var, &t) < 0) {
+        w.written = builtin_written(a, w.var);
+        if (target_parse(sh, w.var, w.written, &t) < 0) {
             sh_error(sh, "wait: `%s': not a valid identifier", w.var.p);
             return 1;
         }
-        (void)var_unset(sh, t.sym);
+        (void)(t.elem ? var_unset_elem(sh, t.sym, t.key, t.index) : var_unset(sh, t.sym));
     }
     if (sh->jobs_inherited)
         job_drop_all(sh);
@@ -139,7 +142,7 @@ static int builtin_wait(struct shell *sh, struct builtin_args *a)
 }
 
 BUILTIN(
-    wait, "wait", builtin_wait, BUILTIN_POSIX, "wait [-fn] [-p var] [id ...]",
+    wait, "wait", builtin_wait, BUILTIN_POSIX | BUILTIN_REFS, "wait [-fn] [-p var] [id ...]",
     "    Wait for processes (by number) or jobs (%n) to end, or for all children.\n"
     "\n"
     "      -f      wait until they end, not only until they change\n"

@@ -65,13 +65,35 @@ static enum num_status suffix_apply(const char *s, const char *suffixes, uint64_
     return ok ? NUM_OK : NUM_OVERFLOW;
 }
 
-static enum num_status magnitude(const char *s, const char *suffixes, uint64_t *ret)
+/* What a base says of @s: 10, or with @any what a C constant says; *s is behind the prefix of a hexadecimal one. */
+static unsigned base_of(const char **s, bool any)
+{
+    const char *p = *s;
+    if (!any || p[0] != '0')
+        return 10;
+    if ((p[1] == 'x' || p[1] == 'X') && isxdigit((unsigned char)p[2])) {
+        *s += 2;
+        return 16;
+    }
+    return 8;
+}
+
+/* The value of a digit, or 99. */
+static unsigned digit_of(char ch)
+{
+    unsigned char c = (unsigned char)ch;
+    return isdigit(c) ? c - (unsigned)'0' : isxdigit(c) ? (unsigned)tolower(c) - 'a' + 10 : 99;
+}
+
+/* As num_u64(); *ret is set in every case but BAD. */
+static enum num_status magnitude(const char *s, const char *suffixes, bool any_base, uint64_t *ret)
 {
     uint64_t v = 0;
     bool fits = true;
     if (isdigit((unsigned char)*s)) {
-        for (; isdigit((unsigned char)*s); s++)
-            if (!fits || __builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, (uint64_t)(*s - '0'), &v))
+        unsigned base = base_of(&s, any_base);
+        for (unsigned d; (d = digit_of(*s)) < base; s++)
+            if (!fits || __builtin_mul_overflow(v, base, &v) || __builtin_add_overflow(v, d, &v))
                 fits = false;
         if (!fits)
             v = UINT64_MAX;
@@ -81,19 +103,29 @@ static enum num_status magnitude(const char *s, const char *suffixes, uint64_t *
         return NUM_BAD;
     }
     enum num_status st = suffix_apply(s, suffixes, &v);
-    if (st == NUM_SUFFIX)
-        return st;
     *ret = fits ? v : UINT64_MAX;
-    return fits ? st : NUM_OVERFLOW;
+    return st == NUM_SUFFIX || fits ? st : NUM_OVERFLOW;
+}
+
+static const char *number_start(const char *s)
+{
+    while (isspace((unsigned char)*s))
+        s++;
+    return *s == '+' ? s + 1 : s;
 }
 
 enum num_status num_u64(const char *s, const char *suffixes, uint64_t *ret)
 {
-    while (isspace((unsigned char)*s))
-        s++;
-    if (*s == '+')
-        s++;
-    return magnitude(s, suffixes, ret);
+    uint64_t v;
+    enum num_status st = magnitude(number_start(s), suffixes, false, &v);
+    if (st == NUM_OK || st == NUM_OVERFLOW)
+        *ret = v;
+    return st;
+}
+
+enum num_status num_u64_any(const char *s, const char *suffixes, uint64_t *ret)
+{
+    return magnitude(number_start(s), suffixes, true, ret);
 }
 
 enum num_status num_i64(const char *s, const char *suffixes, int64_t *ret)
@@ -104,7 +136,7 @@ enum num_status num_i64(const char *s, const char *suffixes, int64_t *ret)
     bool neg = *s == '-';
     if (*s == '+' || *s == '-')
         s++;
-    enum num_status st = magnitude(s, suffixes, &v);
+    enum num_status st = magnitude(s, suffixes, false, &v);
     if (st != NUM_OK && st != NUM_OVERFLOW)
         return st;
     uint64_t most = neg ? (uint64_t)INT64_MAX + 1 : (uint64_t)INT64_MAX;
@@ -129,11 +161,11 @@ enum num_status num_block_size(const char *spec, struct num_human *ret)
         *ret = h;
         return NUM_OK;
     }
-    enum num_status st = num_u64(spec, "eEgGkKmMpPtTyYzZ0", &h.block);
-    if (st != NUM_OK)
-        return st;
+    enum num_status st = num_u64_any(spec, "eEgGkKmMpPtTyYzZ0", &h.block);
     if (h.block == 0)
         return NUM_BAD;
+    if (st != NUM_OK)
+        return st;
     if (!strpbrk(spec, "0123456789")) {
         size_t n = strlen(spec);
         h.suffix = true;

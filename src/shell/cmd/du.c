@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "shell/cmd/cmd.h"
 
-#include <ctype.h>
 #include <errno.h>
 
 #include "shell/cmd/num.h"
@@ -278,34 +277,6 @@ static int run(struct du *d)
 
 /* ---- options ---- */
 
-/* A number as C writes it: decimal, 0 octal, 0x hexadecimal. */
-static bool depth_value(const char *s, uint64_t *ret)
-{
-    uint64_t v = 0;
-    unsigned base = 10;
-    while (isspace((unsigned char)*s))
-        s++;
-    if (*s == '+')
-        s++;
-    if (s[0] == '0' && (s[1] == 'x' || s[1] == 'X') && isxdigit((unsigned char)s[2])) {
-        base = 16;
-        s += 2;
-    } else if (s[0] == '0') {
-        base = 8;
-    }
-    if (!*s)
-        return false;
-    for (; *s; s++) {
-        unsigned digit = isdigit((unsigned char)*s)    ? (unsigned)(*s - '0')
-                         : isxdigit((unsigned char)*s) ? (unsigned)(tolower((unsigned char)*s) - 'a') + 10
-                                                       : 16;
-        if (digit >= base || __builtin_mul_overflow(v, base, &v) || __builtin_add_overflow(v, digit, &v))
-            return false;
-    }
-    *ret = v;
-    return true;
-}
-
 static void set_block(struct du *d, uint64_t block)
 {
     d->human = (struct num_human){.block = block};
@@ -380,7 +351,7 @@ static int options(struct du *d)
                 return num_block_error(c, st, c->opt_name, c->optarg);
             d->human_set = true;
         } else if (o == 'd') {
-            if (depth_value(c->optarg, &d->max_depth)) {
+            if (num_u64_any(c->optarg, "", &d->max_depth) == NUM_OK) {
                 d->depth_set = true;
             } else {
                 cmd_err(c, "invalid maximum depth %s", cmd_quote_loc(c, c->optarg));

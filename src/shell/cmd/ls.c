@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+#include "base/num.h"
+
 enum {
     O_AUTHOR = 256,
     O_BLOCK_SIZE,
@@ -164,28 +166,33 @@ static int choice_indicator(struct ls *l)
 static int line_width(const char *text, int64_t *ret)
 {
     uint64_t v = 0;
-    bool octal = text[0] == '0';
-    if (octal && text[1]) {
-        for (const char *p = text + 1; *p; p++)
-            if (*p < '0' || *p > '7' || __builtin_mul_overflow(v, 8, &v) ||
-                __builtin_add_overflow(v, (uint64_t)(*p - '0'), &v))
-                return -1;
-    } else {
-        enum num_status st = num_u64(text, "", &v);
-        if (st == NUM_OVERFLOW)
-            v = 0;
-        else if (st != NUM_OK)
-            return -1;
-    }
+    enum num_status st = num_u64_any(text, "", &v);
+    if (st != NUM_OK && st != NUM_OVERFLOW)
+        return -1;
     *ret = v > INT64_MAX ? 0 : (int64_t)v;
     return 0;
+}
+
+static int tab_size(struct ls *l, const char *text, int64_t *ret)
+{
+    uint64_t v;
+    enum num_status st = num_u64_any(text, "", &v);
+    if (st == NUM_OK && v <= INT64_MAX) {
+        *ret = (int64_t)v;
+        return 0;
+    }
+    const char *shown = cmd_quote_loc(l->c, text);
+    if (st == NUM_OK || st == NUM_OVERFLOW)
+        cmd_errno(l->c, -EOVERFLOW, "invalid tab size: %s", shown);
+    else
+        cmd_err(l->c, "invalid tab size: %s", shown);
+    return -2;
 }
 
 /* Options with an argument: 0, -1 after a usage message, -2 after another. */
 static int option_arg(struct ls *l, int o, struct ls_opts *s)
 {
     struct cmd *c = l->c;
-    uint64_t v;
     int k;
     switch (o) {
     case 'w':
@@ -194,12 +201,7 @@ static int option_arg(struct ls *l, int o, struct ls_opts *s)
         cmd_err(c, "invalid line width: %s", cmd_quote_loc(c, c->optarg));
         return -2;
     case 'T':
-        if (num_u64(c->optarg, "", &v) == NUM_OK && v <= INT32_MAX) {
-            s->tab = (int64_t)v;
-            return 0;
-        }
-        cmd_err(c, "invalid tab size: %s", cmd_quote_loc(c, c->optarg));
-        return -2;
+        return tab_size(l, c->optarg, &s->tab);
     case O_CLASSIFY:
     case O_COLOR:
         k = when(l, o == O_CLASSIFY ? "--classify" : "--color");
@@ -409,8 +411,8 @@ static void set_line(struct ls *l, const struct ls_opts *s)
     if (tab < 0 && wanted) {
         const char *env = cmd_getenv(c, "TABSIZE");
         uint64_t v;
-        if (env && num_u64(env, "", &v) == NUM_OK && v <= INT32_MAX)
-            tab = (int64_t)v;
+        if (env && num_u64_any(env, "", &v) == NUM_OK)
+            tab = (int64_t)NUM_MIN(v, (uint64_t)INT64_MAX);
         else if (env)
             cmd_err(c, "ignoring invalid tab size in environment variable TABSIZE: %s", cmd_quote_loc(c, env));
     }

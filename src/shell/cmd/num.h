@@ -25,7 +25,9 @@ enum num_status {
  * is set on OK and OVERFLOW.
  */
 enum num_status num_u64(const char *s, const char *suffixes, uint64_t *ret);
-/* The same with a sign. */
+/* The same in the base that a C constant of this form has ("010", "0x1f"); *ret is set on SUFFIX, too. */
+enum num_status num_u64_any(const char *s, const char *suffixes, uint64_t *ret);
+/* As num_u64() with a sign. */
 enum num_status num_i64(const char *s, const char *suffixes, int64_t *ret);
 
 /* How block counts and sizes are shown. */

@@ -58,7 +58,7 @@ static int sleep_main(struct cmd *c)
         return 1;
     }
     double ns = ceil(total * 1e9);
-    int64_t now = clock_mono();
+    int64_t now = proc_now(c->p->ps);
     int64_t until = ns >= (double)(INT64_MAX - now) ? INT64_MAX : now + (int64_t)ns;
     int r;
     do {

@@ -123,7 +123,7 @@ static bool any_live(const struct tail *t)
 static bool reader_gone(struct tail *t)
 {
     struct proc_pollfd p = {.fd = 1, .want_write = true};
-    if (proc_poll_fds(t->c->p, &p, 1, clock_mono()) <= 0 || !p.bad)
+    if (proc_poll_fds(t->c->p, &p, 1, proc_now(t->c->p->ps)) <= 0 || !p.bad)
         return false;
     proc_die(t->c->p, SIGPIPE);
     return true;
@@ -155,7 +155,7 @@ int tail__forever(struct tail *t)
         }
         if (!alive)
             return 0;
-        if (proc_sleep(c->p, clock_mono() + pause) < 0 && c->p->must_end)
+        if (proc_sleep(c->p, proc_now(t->c->p->ps) + pause) < 0 && c->p->must_end)
             return 1;
     }
 }

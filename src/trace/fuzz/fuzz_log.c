@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * A file that is no log, or nearly one. The first byte is even: the rest is the file. Odd: the rest are bodies (a length
- * of two bytes, type, version, bytes), which are put into a log with lengths and chain values that are right, so that
- * what is behind these checks is reached; what is left over follows as it is.
+ * A file that is no log, or nearly one. The first byte is even: the rest is the file. Odd: the rest are bodies (a
+ * length of two bytes, type, version, bytes), which are put into a log with lengths and chain values that are right, so
+ * that what is behind these checks is reached; what is left over follows as it is.
  */
 
 #include <fcntl.h>

@@ -263,11 +263,12 @@ TEST(printed_events_are_none)
     fd_close(&fd);
 }
 
-/* An event of a newer program: it is neither torn nor ours to append behind. */
-TEST(newer_events_are_refused)
+/* An event of a newer program, or one with a wrong seq, chained as it should be: it is neither torn nor ours to append
+ * behind. */
+TEST(chained_and_wrong)
 {
     struct image m = image_of(test_seed(), 3, 20);
-    for (int at = 4; at < 8; at++) {
+    for (int at = 4; at < 9; at++) {
         BUF_AUTO struct buf b;
         buf_init(&b, SIZE_MAX / 2);
         buf_add(&b, m.b.p, m.at[2]);

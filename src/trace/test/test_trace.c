@@ -138,6 +138,33 @@ TEST(a_reader_follows)
     fd_close(&fd);
 }
 
+/* What was read ahead was the rest of a write that failed; it was cut, and something else was written there. */
+TEST(a_reader_forgets_what_was_cut)
+{
+    int fd = file_of(STR(""));
+    struct trace *t = open_again(fd, NULL), *reader;
+    struct trace_pos pos;
+    struct trace_event e = named("one"), got;
+    CHECK_INT(trace_append(t, &e), 0);
+    CHECK_INT(trace_flush(t), 0);
+    BUF_AUTO struct buf b;
+    bytes_of(fd, &b);
+    CHECK_INT(pwrite(fd, b.p + TRACE_FILE_HEAD, b.n - TRACE_FILE_HEAD, (off_t)b.n), b.n - TRACE_FILE_HEAD);
+    CHECK_INT(trace_open(fcntl(fd, F_DUPFD_CLOEXEC, 0), 0, &reader, NULL, NULL), 0);
+    trace_begin(&pos);
+    CHECK_INT(trace_next(reader, &pos, &got, NULL), 1);
+    CHECK_INT(ftruncate(fd, (off_t)b.n), 0);
+    e = named("two");
+    CHECK_INT(trace_append(t, &e), 0);
+    CHECK_INT(trace_flush(t), 0);
+    CHECK_INT(trace_next(reader, &pos, &got, NULL), 1);
+    CHECK_STR(got.u.fork.session, STR("two"));
+    trace_pos_done(&pos);
+    trace_close(reader);
+    trace_close(t);
+    fd_close(&fd);
+}
+
 TEST(last_of_a_type)
 {
     int fd = file_of(STR(""));

@@ -17,7 +17,8 @@ static struct wire_exec sample_exec(struct str *argv, struct str *env)
                               .stdin_open = true,
                               .tty = 5,
                               .rows = 24,
-                              .cols = 80};
+                              .cols = 80,
+                              .keep = true};
 }
 
 TEST(exec_round_trip)
@@ -36,6 +37,8 @@ TEST(exec_round_trip)
     CHECK_INT(got.tty, 5);
     CHECK_INT(got.rows, 24);
     CHECK_INT(got.cols, 80);
+    CHECK(got.keep);
+    CHECK(!got.want_root);
 }
 
 TEST(every_truncation_and_excess_is_refused)

@@ -200,6 +200,10 @@ int cli_snapshot(int argc, char **argv);
 int cli_restore(int argc, char **argv);
 /* frontal-sandbox fork. */
 int cli_fork(int argc, char **argv);
+/* frontal-sandbox diff. */
+int cli_diff(int argc, char **argv);
+/* frontal-sandbox merge. */
+int cli_merge(int argc, char **argv);
 /* frontal-sandbox export. */
 int cli_export(int argc, char **argv);
 /* frontal-sandbox import. */

@@ -10,7 +10,8 @@ static const struct {
     int (*fn)(int argc, char **argv);
 } verbs[] = {
     {"run", cli_run},           {"shell", cli_shell},     {"session", cli_session}, {"trace", cli_trace},
-    {"snapshot", cli_snapshot}, {"restore", cli_restore}, {"fork", cli_fork},       {"doctor", cli_doctor},
+    {"snapshot", cli_snapshot}, {"restore", cli_restore}, {"fork", cli_fork},       {"diff", cli_diff},
+    {"merge", cli_merge},       {"doctor", cli_doctor},
 };
 #define VERBS (sizeof(verbs) / sizeof(verbs[0]))
 

@@ -51,7 +51,7 @@ struct cli_options {
     bool durable;
     struct cli_limit_arg {
         struct str name, value;
-    } *limit_args; /* --limit as given */
+    } * limit_args; /* --limit as given */
     uint32_t n_limit_args;
     struct arena arena; /* of texts that were not on the command line */
     const char *workdir, *user;
@@ -91,7 +91,8 @@ struct cli_keep {
     bool fresh;
     struct buf config;
 };
-/* Finds or makes the session of --session and takes it; what it was made with goes into the options. Close it after success. */
+/* Finds or makes the session of --session and takes it; what it was made with goes into the options. Close it after
+ * success. */
 int cli_keep_open(struct cli_options *o, struct cli_keep *k, struct err *err);
 /* A new session is in its log now: it gets its name. */
 int cli_keep_commit(struct cli_keep *k, struct err *err);
@@ -110,7 +111,7 @@ struct cli_stream { /* what becomes of standard output or error */
 struct driver {
     struct worker worker;
     const struct cli_options *opts;
-    struct cli_keep keep; /* with --session */
+    struct cli_keep keep;         /* with --session */
     struct cli_stream streams[3]; /* 1 and 2 */
     int sigfd;
     bool interactive; /* shell: ^Z is forwarded */
@@ -126,8 +127,8 @@ struct driver {
     int out_stream;
 };
 
-/* Starts a worker with the options' mounts and creates the session, or goes on with the one of --session (whose mounts and
- * limits go into the options). */
+/* Starts a worker with the options' mounts and creates the session, or goes on with the one of --session (whose mounts
+ * and limits go into the options). */
 int driver_start(struct driver *d, struct cli_options *o, struct err *err);
 /* Ends it; *ret_status (may be NULL) is its wait status or -1. */
 void driver_end(struct driver *d, int *ret_status);

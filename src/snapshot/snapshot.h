@@ -6,6 +6,8 @@
  *
  * A state is three blobs (trace/trace.h), so keeping, forking, restoring and moving one costs names, not trees.
  *   state.h     the state directory: sessions, snapshots, places, forks
+ *   keep.h      what of the store is needed and by whom: checking, collecting
+ *   portable.h  a session as one stream of bytes
  *   diff.h      the changes between two trees, with texts (textdiff.h)
  *   merge.h     three trees made one
  *

@@ -72,7 +72,9 @@ int state_session_create(struct state *s, struct str name, struct state_session 
     __attribute__((warn_unused_result));
 /* See state_session_create(). */
 int state_session_commit(struct state *s, struct state_session *ses, struct err *err);
-/* Gives up a session that was not committed, and closes it. */
+/* Another name for a session that was not committed. -EEXIST, -EINVAL. */
+int state_session_call(struct state *s, struct state_session *ses, struct str name, struct err *err);
+/* Closes a session, and gives it up when it was not committed. */
 void state_session_drop(struct state *s, struct state_session *ses);
 
 /* An existing session by name or id. @own: takes its lock, waiting up to @wait_ms for it; -EBUSY names the process that

@@ -55,6 +55,10 @@ int state__name_owner(struct state *s, const char *name, char ret_id[STATE_ID_MA
 
 /* Takes the lock of the session whose directory is @dirfd; @who is its name in messages. */
 int state__own(int dirfd, const char *who, int wait_ms, int *ret, struct err *err);
+/* The text of a snapshot's file, appended to @out (its sticky error tells of failure). */
+void state__snapshot_encode(struct buf *out, const struct state_snapshot *snap);
+/* The other way: 0, or -EBADMSG for what is no whole one. */
+int state__snapshot_decode(struct str text, struct state_snapshot *ret);
 /* A snapshot by its id, whether its session is there or not: -ENOENT, or -EBADMSG for what is no whole one. */
 int state__snapshot_read(struct state *s, const char *id, struct state_snapshot *ret);
 /* Removes the snapshots of @session, whose directory (hidden already) is @dirfd. */
@@ -63,3 +67,12 @@ void state__snapshots_forget(struct state *s, int dirfd, const char *session);
 int state__snapshots_tidy(struct state *s);
 /* Opens a session's log to read. */
 int state__trace(struct state *s, const char *id, struct trace **ret, struct err *err);
+/* The tree of an image; *ret_root (may be NULL) is the root hash it claims to have. */
+int state__load(struct cas *c, const struct cas_id *image, struct vfs **ret, struct vfs_canon **ret_canon,
+                struct cas_id *ret_root);
+/* Whether a name of trace_blobs() may lead to nothing: that of a file's content does, where the image holds the content
+ * itself (a few bytes) or by pages (a long file). It is kept where it is a blob. */
+static inline bool state__may_lack(const char *what)
+{
+    return strcmp(what, "content") == 0;
+}

@@ -254,14 +254,21 @@ static void nothing_owner(void *arg, uint64_t id, uint32_t *ret_uid, uint32_t *r
 
 static const struct vfs_provider nothing = {nothing_lookup, nothing_next, nothing_read, nothing_owner};
 
+int state__load(struct cas *c, const struct cas_id *image, struct vfs **ret, struct vfs_canon **ret_canon,
+                struct cas_id *ret_root)
+{
+    struct vfs_image_env env = {.provider = &nothing, .quota = {UINT64_MAX, UINT64_MAX}};
+    struct cas_id root;
+    return vfs_image_load(c, image, &env, ret, ret_canon, ret_root ? ret_root : &root);
+}
+
 int state_tree(struct cas *c, const struct trace_state *st, struct vfs **ret, struct vfs_canon **ret_canon,
                struct err *err)
 {
-    struct vfs_image_env env = {.provider = &nothing, .quota = {UINT64_MAX, UINT64_MAX}};
     struct vfs *v;
     struct vfs_canon *k;
     struct cas_id root;
-    int r = vfs_image_load(c, &st->image, &env, &v, &k, &root);
+    int r = state__load(c, &st->image, &v, &k, &root);
     if (r)
         return err_set(err, r, "the tree cannot be loaded (%s): frontal-sandbox store fsck says what is missing",
                        errtab_text(r));

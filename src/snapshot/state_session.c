@@ -132,6 +132,26 @@ int state_session_create(struct state *s, struct str name, struct state_session 
     return 0;
 }
 
+int state_session_call(struct state *s, struct state_session *ses, struct str name, struct err *err)
+{
+    FD_AUTO int lock = -1, dir = -1;
+    char hidden[STATE_HIDDEN_MAX];
+    hidden_name(hidden, STATE_NEW, ses->id);
+    int r = state__lock(s, &lock, err);
+    if (r == 0)
+        r = check_free(s, name, err);
+    if (r || name.n == 0)
+        return r;
+    char text[STATE_NAME_MAX + 1] = "";
+    memcpy(text, name.p, name.n);
+    dir = state__open_dir(s->sessions, hidden);
+    r = dir < 0 ? dir : state__point(dir, "name", text);
+    if (r)
+        return err_set(err, r, "'%s/sessions/%s': %s", s->path, hidden, errtab_text(r));
+    memcpy(ses->name, text, sizeof(text));
+    return 0;
+}
+
 int state_session_commit(struct state *s, struct state_session *ses, struct err *err)
 {
     FD_AUTO int lock = -1;

@@ -39,7 +39,7 @@ static void hash_text(struct str text, uint8_t ret[CAS_HASH_SIZE])
     cas_hash_end(&h, ret);
 }
 
-static void encode(struct buf *out, const struct state_snapshot *snap)
+void state__snapshot_encode(struct buf *out, const struct state_snapshot *snap)
 {
     BUF_AUTO struct buf body;
     uint8_t sum[CAS_HASH_SIZE];
@@ -107,7 +107,7 @@ static void get_hex(struct str *text, const char *key, uint8_t ret[CAS_HASH_SIZE
         ret[i] = (uint8_t)(digit(v.p[2 * i], bad) << 4 | digit(v.p[2 * i + 1], bad));
 }
 
-static int decode(struct str text, struct state_snapshot *ret)
+int state__snapshot_decode(struct str text, struct state_snapshot *ret)
 {
     struct state_snapshot snap = {0};
     uint8_t sum[CAS_HASH_SIZE] = {0}, is[CAS_HASH_SIZE];
@@ -142,7 +142,7 @@ int state__snapshot_read(struct state *s, const char *id, struct state_snapshot 
     buf_init(&text, FILE_MAX);
     int r = state__read(s->snapshots, id, &text);
     if (r == 0)
-        r = decode(buf_str(&text), ret);
+        r = state__snapshot_decode(buf_str(&text), ret);
     if (r == 0 && strcmp(ret->id, id) != 0) {
         state_snapshot_done(ret);
         r = -EBADMSG;
@@ -267,7 +267,7 @@ static int put(struct state *s, const struct state_snapshot *snap, const char *h
 {
     BUF_AUTO struct buf text;
     buf_init(&text, FILE_MAX);
-    encode(&text, snap);
+    state__snapshot_encode(&text, snap);
     FD_AUTO int links = text.err ? -1 : links_of(s, snap->session);
     int r = text.err ? text.err : links < 0 ? links : state__write(s->snapshots, hidden, buf_str(&text), true);
     if (r == 0)

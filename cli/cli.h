@@ -89,7 +89,8 @@ struct cli_keep {
     struct state_session ses;
     int store_fd;
     bool fresh;
-    struct buf config;
+    struct buf config; /* what it is made with */
+    struct buf over;   /* limits given now for a session that exists */
 };
 /* Finds or makes the session of --session and takes it; what it was made with goes into the options. Close it after
  * success. */

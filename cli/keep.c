@@ -114,6 +114,7 @@ int cli_keep_open(struct cli_options *o, struct cli_keep *k, struct err *err)
 {
     *k = (struct cli_keep){.ses = {.trace_fd = -1, .lock_fd = -1}, .store_fd = -1};
     buf_init(&k->config, 1u << 20);
+    buf_init(&k->over, LIMIT_TRACE_INLINE);
     int r = state_open(o->state, true, &k->state, err);
     if (r == 0)
         r = state_session_open(k->state, str_c(o->session), true, LOCK_WAIT_MS, &k->ses, err);
@@ -126,6 +127,11 @@ int cli_keep_open(struct cli_options *o, struct cli_keep *k, struct err *err)
         r = refuse_changes(o, err);
         if (r == 0)
             r = read_config(k, o, err);
+        for (uint32_t i = 0; r == 0 && i < o->n_limit_args; i++) {
+            const struct cli_limit_arg *a = &o->limit_args[i];
+            if (buf_addf(&k->over, "%.*s=%.*s\n", (int)a->name.n, a->name.p, (int)a->value.n, a->value.p))
+                r = err_set(err, -EINVAL, "--limit: too many");
+        }
     }
     if (r == 0) {
         k->store_fd = state_store_fd(k->state);
@@ -149,4 +155,5 @@ void cli_keep_close(struct cli_keep *k)
     state_close(k->state);
     k->state = NULL;
     buf_done(&k->config);
+    buf_done(&k->over);
 }

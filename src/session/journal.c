@@ -194,6 +194,7 @@ static int log_begin(struct journal *j, const struct wire_exec *e, const struct 
                                         .args = buf_str(&args),
                                         .env = buf_str(&env),
                                         .cwd = session_cwd(j->session),
+                                        .limits = str_c(j->limits),
                                         .first_pid = session_next_pid(j->session),
                                         .wall = b->wall,
                                         .mono = b->mono}};
@@ -291,7 +292,7 @@ int journal_line(struct journal *j, struct str line, bool end)
     if (r)
         return r;
     struct wire_exec e = j->serving;
-    e.text = end ? STR("exit") : line;
+    e.text = end ? STR(JOURNAL_END_OF_INPUT) : line;
     return started(j, session_line(j->session, line, end), &e, &b, &err);
 }
 
@@ -448,6 +449,7 @@ int journal_open(const struct journal_config *cfg, struct vfs *tmpl, const struc
     struct journal *j = mem_zalloc(sizeof(*j));
     j->host = host;
     j->durable = cfg->durable;
+    j->limits = mem_dup(cfg->limits.p, cfg->limits.n);
     j->own = (struct session_host){.arg = j, .output = on_output, .want_input = on_want, .attend = on_attend};
     for (int i = 1; i <= 2; i++)
         buf_init(&j->streams[i].pending, LIMIT_TRACE_OUTPUT);
@@ -482,6 +484,7 @@ void journal_close(struct journal *j)
         buf_done(&j->streams[i].pending);
     buf_done(&j->clock);
     arena_done(&j->secrets);
+    mem_free(j->limits);
     trace_close(j->trace);
     cas_close(j->store);
     mem_free(j);

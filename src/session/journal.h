@@ -39,6 +39,7 @@ struct journal_config {
     bool durable;        /* an exec is answered when it is on the disk */
     struct str id;       /* of the session, for CREATED */
     struct str config;   /* canonical text of what it was made with, for CREATED */
+    struct str limits;   /* NAME=VALUE lines that hold now over those, for EXEC */
 };
 
 /* Opens (or makes) the session. @sc is as for session_new(); an existing session has its user, tree and mounts already:

@@ -146,6 +146,11 @@ struct vfs_canon *session_canon(struct session *s)
     return s->canon;
 }
 
+const struct limits *session_limits(const struct session *s)
+{
+    return &s->limits;
+}
+
 struct str session_cwd(const struct session *s)
 {
     return str_c(s->cwd);

@@ -48,6 +48,7 @@
 #include "base/str.h"
 #include "types/limits.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -283,6 +284,16 @@ enum vfs_mount_flags { VFS_MOUNT_RO = 1 << 0, VFS_MOUNT_COW = 1 << 1 };
  * other kind), EINVAL (neither file nor directory), ENOSPC (LIMIT_MOUNTS, inodes), ENOMEM. */
 int vfs_mount_host(struct vfs *v, struct str path, int host_fd, int flags, uint32_t host_uid, uint32_t host_gid,
                    uint32_t uid, uint32_t gid);
+
+struct vfs_mount {
+    struct str path; /* where it is now; borrowed during the call */
+    uint64_t dev;    /* vfs_stat.dev of what is on it */
+    bool read_only;
+};
+
+/* Calls @fn for each host mount that has a place, in the order of mounting, until it returns non-zero; returns that or
+ * 0. */
+int vfs_mount_each(struct vfs *v, int (*fn)(void *arg, const struct vfs_mount *m), void *arg);
 
 /* ---- what changed ---- */
 

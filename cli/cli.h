@@ -52,7 +52,7 @@ struct cli_options {
     bool without_mounts; /* of a session that exists: what it shows of the host is not opened */
     struct cli_limit_arg {
         struct str name, value;
-    } *limit_args; /* --limit as given */
+    } * limit_args; /* --limit as given */
     uint32_t n_limit_args;
     struct arena arena; /* of texts that were not on the command line */
     const char *workdir, *user;
@@ -93,7 +93,8 @@ struct cli_keep {
     struct buf config; /* what it is made with */
     struct buf over;   /* limits given now for a session that exists */
 };
-/* Finds or makes the session of --session and takes it; what it was made with goes into the options. Close it after success. */
+/* Finds or makes the session of --session and takes it; what it was made with goes into the options. Close it after
+ * success. */
 int cli_keep_open(struct cli_options *o, struct cli_keep *k, struct err *err);
 /* A session to look at: @made gets what it was made with (without its mounts when made->without_mounts). Close it after
  * success. */
@@ -115,7 +116,7 @@ struct cli_stream { /* what becomes of standard output or error */
 struct driver {
     struct worker worker;
     const struct cli_options *opts;
-    struct cli_keep keep; /* with --session */
+    struct cli_keep keep;         /* with --session */
     struct cli_stream streams[3]; /* 1 and 2 */
     int sigfd;
     bool interactive; /* shell: ^Z is forwarded */
@@ -131,8 +132,8 @@ struct driver {
     int out_stream;
 };
 
-/* Starts a worker with the options' mounts and creates the session, or goes on with the one of --session (whose mounts and
- * limits go into the options). */
+/* Starts a worker with the options' mounts and creates the session, or goes on with the one of --session (whose mounts
+ * and limits go into the options). */
 int driver_start(struct driver *d, struct cli_options *o, struct err *err);
 /* Ends it; *ret_status (may be NULL) is its wait status or -1. */
 void driver_end(struct driver *d, int *ret_status);
@@ -205,6 +206,10 @@ int cli_snapshot(int argc, char **argv);
 int cli_restore(int argc, char **argv);
 /* frontal-sandbox fork. */
 int cli_fork(int argc, char **argv);
+/* frontal-sandbox diff. */
+int cli_diff(int argc, char **argv);
+/* frontal-sandbox merge. */
+int cli_merge(int argc, char **argv);
 /* frontal-sandbox export. */
 int cli_export(int argc, char **argv);
 /* frontal-sandbox import. */

@@ -17,6 +17,8 @@ static const char help_main[] =
     "  snapshot keep the state of a session under a name\n"
     "  restore  put a session back to a snapshot, or to what it was after a command\n"
     "  fork     make new sessions that begin where one is\n"
+    "  diff     what differs between two sessions, snapshots or moments of a session\n"
+    "  merge    do to a session what a fork of it changed\n"
     "  replay   run the log of a session again and compare everything\n"
     "  export   write a session into one file\n"
     "  import   make a session from such a file\n"

@@ -133,6 +133,44 @@ static const char fork_help[] =
     "\n"
     "Exit status: 0; 125 when it failed or the command line is wrong.\n";
 
+static const char diff[] =
+    "Usage: frontal-sandbox diff [OPTION]... A B [PATH]...\n"
+    "\n"
+    "Show what differs between two states, from A to B: a letter and a path a line, A added, M modified, D removed,\n"
+    "m mode, owner, time or hard links. A renamed file is removed and added. With PATHs only what lies at or below\n"
+    "them. A and B are SESSION, SESSION@SEQ, SESSION:SNAPSHOT, or a snapshot.\n"
+    "\n" PLACES
+    "  --text                   as a unified diff; files that are no text, or above 4 MiB, are only named\n" COMMON
+    "The cost follows what differs, not the size of the files, when A and B have a common past. What a mount shows of\n"
+    "the host is not kept: there, only what the session wrote counts, and a name is added where A had not listed its\n"
+    "directory.\n"
+    "\n"
+    "Examples:\n"
+    "  frontal-sandbox diff build@0 build\n"
+    "  frontal-sandbox diff --text build:clean build /home/user/src\n"
+    "  frontal-sandbox diff --json build try | jq -r .path\n"
+    "\n"
+    "Exit status: 0 equal; 1 they differ; 125 when it failed or the command line is wrong.\n";
+
+static const char merge[] =
+    "Usage: frontal-sandbox merge [OPTION]... FORK[@SEQ] ORIGIN\n"
+    "\n"
+    "Do to the session ORIGIN what FORK changed since it began: all of it, or nothing when there is a conflict. Both\n"
+    "may have gone on meanwhile. Files, symlinks and modes are merged as git does: what one side changed is taken,\n"
+    "text that both changed is merged by lines, and the same change on both sides is one change. In conflict is what\n"
+    "both changed in the same place, changed and removed, or made into things of different types. Renames are\n"
+    "removals and additions. The shell of ORIGIN stays as it is. Refused while a command runs in ORIGIN.\n"
+    "\n"
+    "It prints what changed in ORIGIN (as diff does), or a line for each conflict: C PATH: what.\n"
+    "\n" PLACES "  --dry-run                only say what would change, or the conflicts\n" COMMON "Examples:\n"
+    "  frontal-sandbox fork build try && frontal-sandbox run --session try -- make\n"
+    "  frontal-sandbox merge --dry-run try build\n"
+    "  frontal-sandbox merge try build && frontal-sandbox session destroy try\n"
+    "\n"
+    "A merge is an event of ORIGIN's log; restore ORIGIN @SEQ, with the event before it, takes it back.\n"
+    "\n"
+    "Exit status: 0 merged; 1 conflicts, and nothing was changed; 125 when it failed or the command line is wrong.\n";
+
 static const char export_help[] =
     "Usage: frontal-sandbox export [OPTION]... SESSION FILE\n"
     "\n"
@@ -155,7 +193,9 @@ static const char import_help[] =
     "state.\n"
     "When anything is wrong no session is made, and the room it took is free after store gc.\n"
     "\n"
-    "  --name NAME              its name (default: the one it was exported with)\n" COMMON "Examples:\n"
+    "  --name NAME              its name (default: the one it was exported with)\n"
+    "  --mounts                 take a session that has directories of the host mounted: it gets those of this\n"
+    "                           machine when it is used. Only for files you trust\n" COMMON "Examples:\n"
     "  frontal-sandbox import build.fsb --name build-copy\n"
     "  zstd -dc build.fsb.zst | frontal-sandbox import -\n"
     "\n"
@@ -186,8 +226,8 @@ const char *cli_help_state(const char *verb)
     static const struct {
         const char *verb, *text;
     } all[] = {
-        {"session", session}, {"trace", trace},        {"snapshot", snapshot},  {"restore", restore},
-        {"fork", fork_help},   {"replay", replay_help},  {"export", export_help}, {"import", import_help}, {"store", store},
+        {"session", session}, {"trace", trace}, {"snapshot", snapshot},  {"restore", restore},    {"fork", fork_help},
+        {"diff", diff},       {"merge", merge}, {"export", export_help}, {"import", import_help}, {"store", store},   {"replay", replay_help},
     };
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
         if (strcmp(verb, all[i].verb) == 0)

@@ -105,7 +105,7 @@ int cli_restore(int argc, char **argv)
         };
         json_object_line(&out, m, sizeof(m) / sizeof(m[0]));
     } else if (r == 0) {
-        buf_addf(&out, "%s is as it was after @%" PRIu64 " ", c.argv[0], p.seq);
+        buf_addf(&out, "%s is back at @%" PRIu64 " ", c.argv[0], p.seq);
         cli_put_hash(&v, &out, &p.state.root);
         buf_putc(&out, '\n');
     }

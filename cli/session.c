@@ -5,7 +5,6 @@
 #include "cli/cli.h"
 
 #include <errno.h>
-
 #include <inttypes.h>
 
 #include "base/fd.h"

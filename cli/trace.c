@@ -92,22 +92,24 @@ static void put_words(struct buf *out, struct str words)
     }
 }
 
+/* What was run as a person would type it: a script by its name, a command by its words, a text as it is. */
 static void put_text(struct showing *sh, const struct trace_exec *e, struct buf *out)
 {
     struct buf script;
+    struct str args = e->args.n ? e->args : e->text;
+    if (args.n && args.p[args.n - 1] == 0)
+        args.n--;
     buf_init(&script, LIMIT_CAS_BLOB);
-    if (e->kind == WIRE_EXEC_ARGV) {
-        struct str argv = e->text;
-        if (argv.n && argv.p[argv.n - 1] == 0)
-            argv.n--;
-        put_words(out, argv);
-    } else if (!is_set(&e->script)) {
+    if (e->kind == WIRE_EXEC_STDIN)
+        buf_addc(out, "(script on standard input)");
+    else if (e->kind == WIRE_EXEC_ARGV || (e->kind == WIRE_EXEC_SCRIPT && e->args.n))
+        put_words(out, args);
+    else if (!is_set(&e->script))
         buf_add(out, e->text.p, NUM_MIN(e->text.n, TEXT_MAX));
-    } else if (store_of(sh) && cas_get(sh->store, &e->script, &script) == 0) {
+    else if (store_of(sh) && cas_get(sh->store, &e->script, &script) == 0)
         buf_add(out, script.p, NUM_MIN(script.n, TEXT_MAX));
-    } else {
+    else
         buf_addc(out, "(a script that is not in the store)");
-    }
     while (out->n && (out->p[out->n - 1] == '\n' || out->p[out->n - 1] == ' '))
         buf_trunc(out, out->n - 1);
     buf_done(&script);

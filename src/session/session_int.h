@@ -90,9 +90,6 @@ void session__user_done(struct session_user *u);
 int session__read_file(struct vfs *v, struct str path, struct buf *out);
 /* Makes the shell_driver of run->serve, and drives it. */
 void session__serve_init(struct session *s);
-/* Unified diff of two texts with three lines of context; "" when equal. -EFBIG when it would be too large or too
- * costly. */
-int session__unified(struct str a, struct str b, struct buf *out);
 
 /* Lets go of the input of an exec. Its process set must still be there. */
 void session__run_close(struct session_run *r);

@@ -106,6 +106,8 @@ static int check_ref(void *arg, const struct state_ref *ref, const struct cas_id
         snprintf(k->session, sizeof(k->session), "%s", ref->session);
         map_done(&k->seen);
     }
+    if (state__may_lack(ref->what) && !cas_has(k->c, id))
+        return 0;
     if (strcmp(ref->what, "image") != 0)
         return NUM_MIN(look(k, id), 0);
     k->new_bad = false;

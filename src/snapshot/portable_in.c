@@ -207,6 +207,8 @@ static int need(void *arg, const struct cas_id *id)
 static int need_blobs(void *arg, const struct cas_id *id, const char *what)
 {
     struct in *in = arg;
+    if (state__may_lack(what))
+        return 0;
     int r = strcmp(what, "image") == 0 ? vfs_image_walk(in->c, id, need, NULL, in) : need(in, id);
     return NUM_MIN(r, 0);
 }

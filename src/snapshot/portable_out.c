@@ -98,6 +98,8 @@ static int put_blob(void *arg, const struct cas_id *id)
 static int put_blobs(void *arg, const struct cas_id *id, const char *what)
 {
     struct out *o = arg;
+    if (state__may_lack(what) && !cas_has(o->c, id))
+        return 0;
     int r = strcmp(what, "image") == 0 ? vfs_image_walk(o->c, id, put_blob, NULL, o) : put_blob(o, id);
     return NUM_MIN(r, 0);
 }

@@ -70,3 +70,9 @@ int state__trace(struct state *s, const char *id, struct trace **ret, struct err
 /* The tree of an image; *ret_root (may be NULL) is the root hash it claims to have. */
 int state__load(struct cas *c, const struct cas_id *image, struct vfs **ret, struct vfs_canon **ret_canon,
                 struct cas_id *ret_root);
+/* Whether a name of trace_blobs() may lead to nothing: that of a file's content does, where the image holds the content
+ * itself (a few bytes) or by pages (a long file). It is kept where it is a blob. */
+static inline bool state__may_lack(const char *what)
+{
+    return strcmp(what, "content") == 0;
+}

@@ -306,12 +306,12 @@ struct vfs_change {
     bool content;                   /* the bytes (or the symlink's target) differ */
 };
 
-/* Calls @fn for each path that differs between @a and @b, trees of any relation: names in byte order, a directory before
- * its entries, a removed or added directory with all it held or holds; what both share, in memory or by its name in the
- * store, is not looked at. A rename shows as removed and added; so does a change of type. @fn's non-zero result stops
- * and is returned. VFS_META is mode, owner or modification time, or that names which both have lead to one file in one
- * tree and to several in the other; access times alone do not count, nor do the times of a directory, which follow its
- * entries. So but for times, trees without a difference are those of equal root hash (vfs/image.h).
+/* Calls @fn for each path that differs between @a and @b, trees of any relation: names in byte order, a directory
+ * before its entries, a removed or added directory with all it held or holds; what both share, in memory or by its name
+ * in the store, is not looked at. A rename shows as removed and added; so does a change of type. @fn's non-zero result
+ * stops and is returned. VFS_META is mode, owner or modification time, or that names which both have lead to one file
+ * in one tree and to several in the other; access times alone do not count, nor do the times of a directory, which
+ * follow its entries. So but for times, trees without a difference are those of equal root hash (vfs/image.h).
  *
  * The cost follows what differs and the size of the directories it lies in, not the size of the trees, when one was
  * forked from the other or both come from one store; else all is compared. Content is compared by its names where these

@@ -65,6 +65,10 @@ static void real_session(struct state *s, const char *name, int n, const char *c
         CHECK_INT(vfs_image_store(v, k, c, &end.u.end.state.root, &end.u.end.state.image), 0);
         CHECK_INT(trace_append(t, &exec), 0);
         CHECK_INT(trace_append(t, &out), 0);
+        /* The content is named, but no blob of its own. */
+        struct trace_event change = {.type = TRACE_CHANGE, .u.change = {.path = str_c(path)}};
+        memset(change.u.change.after.b, i, sizeof(change.u.change.after.b));
+        CHECK_INT(trace_append(t, &change), 0);
         CHECK_INT(trace_append(t, &end), 0);
         *ret = end.u.end.state;
     }
@@ -144,7 +148,7 @@ TEST(collecting)
     /* A fork holds what its origin had. */
     struct state_place p;
     char id[STATE_ID_MAX];
-    CHECK_INT(state_resolve(t.s, STR("b@4"), &p, &err), 0);
+    CHECK_INT(state_resolve(t.s, STR("b@6"), &p, &err), 0);
     CHECK_INT(state_fork(t.s, &p, STR("f"), id, &err), 0);
     state_place_done(&p);
     CHECK_INT(state_session_destroy(t.s, STR("b"), &err), 0);
@@ -258,9 +262,9 @@ TEST(there_and_back)
     buf_init(&text, 1u << 20);
     FD_AUTO int fd = memory_file(), again = memory_file();
     real_session(t.s, "a", 4, "user=user\n", &a);
-    keep_snapshot(t.s, "a@3", "early");
+    keep_snapshot(t.s, "a@4", "early");
     CHECK_INT(state_export(t.s, STR("a"), fd, NULL, NULL, &out, &err), 0);
-    CHECK_INT(out.events, 13);
+    CHECK_INT(out.events, 17);
     CHECK_INT(out.snapshots, 1);
     CHECK_INT(import(u.s, fd, "", false, &in, &err), 0);
     CHECK_C(err.text, "");
@@ -273,7 +277,7 @@ TEST(there_and_back)
     CHECK_STR(buf_str(&p.config), STR("user=user\n"));
     state_place_done(&p);
     CHECK_INT(state_resolve(u.s, STR("a:early"), &p, &err), 0);
-    CHECK_INT(p.seq, 3);
+    CHECK_INT(p.seq, 4);
     state_place_done(&p);
     CHECK_INT(state_resolve(u.s, STR("a@6"), &p, &err), 0);
     state_place_done(&p);
@@ -285,7 +289,7 @@ TEST(there_and_back)
     CHECK_INT(import(u.s, fd, "", false, &in, &err), -EEXIST);
     CHECK_INT(import(u.s, fd, "other", false, &in, &err), 0);
     CHECK_INT(state_export(u.s, STR("other"), again, NULL, NULL, &out, &err), 0);
-    CHECK_INT(out.events, 14);
+    CHECK_INT(out.events, 18);
     CHECK_INT(import(t.s, again, "third", false, &in, &err), 0);
     CHECK_INT(sessions(t.s), 2);
     CHECK_INT(sessions(u.s), 2);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* The store of blobs: put, get and open, in CPU time. Usage: bench_store DIR [FILES [BYTES]]: an empty directory to make it in. */
+/* The store of blobs: put, get and open, in CPU time.
+ * Usage: bench_store DIR [FILES [BYTES]]: an empty directory to make it in. */
 
 #include <fcntl.h>
 #include <stdio.h>

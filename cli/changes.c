@@ -99,7 +99,7 @@ void cli_changes_print(const struct cli_changes *c, bool text, struct buf *out)
         if (ch->kind == VFS_META && ch->old_st.mode != ch->new_st.mode)
             buf_addf(out, " (mode %04o -> %04o)", ch->old_st.mode & 07777, ch->new_st.mode & 07777);
         else if (ch->kind == VFS_META && ch->old_st.uid == ch->new_st.uid && ch->old_st.gid == ch->new_st.gid)
-            buf_addc(out, " (time)");
+            buf_addc(out, ch->old_st.mtime == ch->new_st.mtime ? " (links)" : " (time)");
         else if (ch->kind == VFS_META)
             buf_addf(out, " (owner %u:%u -> %u:%u)", ch->old_st.uid, ch->old_st.gid, ch->new_st.uid, ch->new_st.gid);
         buf_putc(out, '\n');

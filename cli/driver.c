@@ -75,6 +75,7 @@ static void send_create(struct driver *d, const struct cli_options *o)
         .durable = o->durable,
         .id = str_c(d->keep.ses.id),
         .config = buf_str(&d->keep.config),
+        .over = buf_str(&d->keep.over),
     };
     wire_put_create(chan_scratch(&d->worker.chan), &m);
     if (chan_send_scratch(&d->worker.chan, WIRE_CREATE))

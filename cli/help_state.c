@@ -98,6 +98,24 @@ static const char restore[] = "Usage: frontal-sandbox restore [OPTION]... SESSIO
                               "\n"
                               "Exit status: 0; 125 when it failed or the command line is wrong.\n";
 
+static const char replay_help[] =
+    "Usage: frontal-sandbox replay [OPTION]... SESSION|FILE\n"
+    "\n"
+    "Run again what the log of a session recorded (or of FILE, made by export), and compare every output, status, shell\n"
+    "state, process number and root hash. Clocks, entropy, input and signals are those of the record, and no time passes.\n"
+    "Nothing is changed: neither the session nor the host.\n"
+    "\n"
+    "A line a command: its place, equal, differs or left out, and its text. Under one that differs stand the first thing\n"
+    "that did, and both sides; under one that is left out, why it cannot be replayed exactly.\n"
+    "\n"
+    "  --from @SEQ              begin with the command at this place of the log\n"
+    "  --quiet                  only what is not equal, and the sum\n" COMMON COLOURS
+    "Exit status: 0 nothing differs, 1 something does, 125 it could not be replayed.\n"
+    "\n"
+    "Examples:\n"
+    "  frontal-sandbox replay build\n"
+    "  frontal-sandbox replay --from @40 --quiet build.fsb\n";
+
 static const char fork_help[] =
     "Usage: frontal-sandbox fork [OPTION]... SESSION[@SEQ] NEW\n"
     "       frontal-sandbox fork [OPTION]... SESSION:SNAPSHOT NEW\n"
@@ -114,6 +132,44 @@ static const char fork_help[] =
     "  frontal-sandbox fork build:clean again\n"
     "\n"
     "Exit status: 0; 125 when it failed or the command line is wrong.\n";
+
+static const char diff[] =
+    "Usage: frontal-sandbox diff [OPTION]... A B [PATH]...\n"
+    "\n"
+    "Show what differs between two states, from A to B: a letter and a path a line, A added, M modified, D removed,\n"
+    "m mode, owner, time or hard links. A renamed file is removed and added. With PATHs only what lies at or below\n"
+    "them. A and B are SESSION, SESSION@SEQ, SESSION:SNAPSHOT, or a snapshot.\n"
+    "\n" PLACES
+    "  --text                   as a unified diff; files that are no text, or above 4 MiB, are only named\n" COMMON
+    "The cost follows what differs, not the size of the files, when A and B have a common past. What a mount shows of\n"
+    "the host is not kept: there, only what the session wrote counts, and a name is added where A had not listed its\n"
+    "directory.\n"
+    "\n"
+    "Examples:\n"
+    "  frontal-sandbox diff build@0 build\n"
+    "  frontal-sandbox diff --text build:clean build /home/user/src\n"
+    "  frontal-sandbox diff --json build try | jq -r .path\n"
+    "\n"
+    "Exit status: 0 equal; 1 they differ; 125 when it failed or the command line is wrong.\n";
+
+static const char merge[] =
+    "Usage: frontal-sandbox merge [OPTION]... FORK[@SEQ] ORIGIN\n"
+    "\n"
+    "Do to the session ORIGIN what FORK changed since it began: all of it, or nothing when there is a conflict. Both\n"
+    "may have gone on meanwhile. Files, symlinks and modes are merged as git does: what one side changed is taken,\n"
+    "text that both changed is merged by lines, and the same change on both sides is one change. In conflict is what\n"
+    "both changed in the same place, changed and removed, or made into things of different types. Renames are\n"
+    "removals and additions. The shell of ORIGIN stays as it is. Refused while a command runs in ORIGIN.\n"
+    "\n"
+    "It prints what changed in ORIGIN (as diff does), or a line for each conflict: C PATH: what.\n"
+    "\n" PLACES "  --dry-run                only say what would change, or the conflicts\n" COMMON "Examples:\n"
+    "  frontal-sandbox fork build try && frontal-sandbox run --session try -- make\n"
+    "  frontal-sandbox merge --dry-run try build\n"
+    "  frontal-sandbox merge try build && frontal-sandbox session destroy try\n"
+    "\n"
+    "A merge is an event of ORIGIN's log; restore ORIGIN @SEQ, with the event before it, takes it back.\n"
+    "\n"
+    "Exit status: 0 merged; 1 conflicts, and nothing was changed; 125 when it failed or the command line is wrong.\n";
 
 static const char export_help[] =
     "Usage: frontal-sandbox export [OPTION]... SESSION FILE\n"
@@ -170,8 +226,8 @@ const char *cli_help_state(const char *verb)
     static const struct {
         const char *verb, *text;
     } all[] = {
-        {"session", session}, {"trace", trace},        {"snapshot", snapshot},  {"restore", restore},
-        {"fork", fork_help},  {"export", export_help}, {"import", import_help}, {"store", store},
+        {"session", session}, {"trace", trace}, {"snapshot", snapshot},  {"restore", restore},    {"fork", fork_help},
+        {"diff", diff},       {"merge", merge}, {"export", export_help}, {"import", import_help}, {"store", store},   {"replay", replay_help},
     };
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
         if (strcmp(verb, all[i].verb) == 0)

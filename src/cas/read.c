@@ -117,6 +117,9 @@ int cas__unpack(struct cas *c, const struct cas_id *id, const uint8_t *record, u
 {
     struct cas_hash h;
     struct cas_id is;
+    /* A frame says how long its content is; one that says otherwise than the record is not worth the memory. */
+    if (stored < raw && ZSTD_getFrameContentSize(record + HEAD_SIZE, stored) != raw)
+        return -EIO;
     struct mem_account *own = mem_use(c->caller);
     int r = buf_reserve(out, raw);
     mem_use(own);

@@ -106,14 +106,17 @@ static int begin_pack(struct cas *c, struct pack *p)
 static int take_over(struct cas *c, struct pack *p)
 {
     bool torn = false;
-    /* Others may have written to it since we looked, begun a new log, sealed it. */
+    /* Others may have written to it since we looked, written an index and begun a new log, sealed it. */
+    uint64_t indexed = p->indexed;
     int r = cas__map_index(c, p);
     if (r < 0 && r != -ENOENT && r != -EIO)
         return r;
     if (p->sealed)
         return -EBUSY;
-    p->log_end = 0;
-    p->logged = NUM_MAX(p->indexed, HEAD_SIZE);
+    if (p->indexed != indexed) {
+        p->log_end = 0;
+        p->logged = p->indexed;
+    }
     r = cas__catch_up(c, p, &torn);
     if (r < 0)
         return r;
@@ -156,6 +159,10 @@ int cas__lease(struct cas *c, struct pack *p)
 static int new_pack(struct cas *c)
 {
     uint32_t num = 0;
+    /* Others have made packs since; their numbers are taken. */
+    int r = cas__refresh(c);
+    if (r < 0)
+        return r;
     for (uint32_t i = 0; i < c->n_packs; i++)
         num = NUM_MAX(num, c->packs[i]->num);
     for (int tries = 0; tries < 1000 && num < UINT32_MAX; tries++) {
@@ -171,7 +178,7 @@ static int new_pack(struct cas *c)
             return -ENOMEM;
         p->has_pack = true;
         /* Another process may have been quicker to lock it. It is not removed on failure for the same reason. */
-        int r = cas__lease(c, p);
+        r = cas__lease(c, p);
         if (r == -EBUSY)
             continue;
         if (r == 0)
@@ -548,6 +555,6 @@ void cas__leave(struct cas *c)
 {
     /* Who never syncs does so here, once in some thousand blobs: all who come after read the log. */
     struct pack *p = cas__flush(c) == 0 ? c->cur : NULL;
-    if (p && p->blobs >= NUM_MAX(4 * LOG_BLOBS, p->count / 2) && sync_pack(c, p) == 0)
+    if (p && p->blobs >= NUM_MAX(2 * LOG_BLOBS, p->count / 4) && sync_pack(c, p) == 0)
         index_cur(c, LOG_BLOBS);
 }

@@ -229,6 +229,28 @@ static int cwd(const struct proc_set *ps, const struct proc *p, struct buf *out)
     return r == -ENOENT ? buf_addc(out, "(deleted)") : r;
 }
 
+/* Blanks and backslashes of a path are octal, so that each line has six words. */
+static int mount_line(void *arg, const struct vfs_mount *m)
+{
+    struct buf *out = arg;
+    buf_addc(out, "host ");
+    for (size_t i = 0; i < m->path.n; i++) {
+        char c = m->path.p[i];
+        if (c == ' ' || c == '\t' || c == '\n' || c == '\\')
+            buf_addf(out, "\\%03o", (unsigned)c);
+        else
+            buf_putc(out, c);
+    }
+    return buf_addf(out, " host %s,relatime 0 0\n", m->read_only ? "ro" : "rw");
+}
+
+static int mounts_text(struct proc_set *ps, struct buf *out)
+{
+    buf_addc(out, "frontal / frontal rw,relatime 0 0\nproc /proc proc rw,nosuid,nodev,noexec,relatime 0 0\n");
+    (void)vfs_mount_each(ps->v, mount_line, out); /* what failed is in out->err */
+    return out->err;
+}
+
 static int process_text(struct proc_set *ps, enum procfs_kind kind, struct proc *p, int fd, struct buf *out)
 {
     if (kind == PROCFS_PID_CMDLINE)
@@ -246,8 +268,7 @@ static int process_text(struct proc_set *ps, enum procfs_kind kind, struct proc 
     if (kind == PROCFS_PID_FD_LINK)
         return fd_text(proc_get(p, fd), out);
     if (kind == PROCFS_PID_MOUNTS)
-        return buf_addc(out,
-                        "frontal / frontal rw,relatime 0 0\nproc /proc proc rw,nosuid,nodev,noexec,relatime 0 0\n");
+        return mounts_text(ps, out);
     if (kind == PROCFS_PID_STAT)
         pid_stat(ps, p, out);
     else
@@ -266,7 +287,7 @@ int procfs__text(struct proc_set *ps, enum procfs_kind kind, struct proc *p, int
     if (kind == PROCFS_CPUINFO)
         buf_addf(out, "processor\t: 0\nvendor_id\t: Frontal\nmodel name\t: Frontal Sandbox (%s)\n\n", proc_machine());
     else if (kind == PROCFS_FILESYSTEMS)
-        buf_addc(out, "nodev\tfrontal\nnodev\tproc\n");
+        buf_addc(out, "nodev\tfrontal\nnodev\thost\nnodev\tproc\n");
     else if (kind == PROCFS_MEMINFO)
         meminfo(ps, out);
     else if (kind == PROCFS_MOUNTS_LINK)

@@ -88,6 +88,19 @@ bool unicode_is_word(uint32_t c)
     return in_ranges(unicode__alpha, unicode__n_alpha, c);
 }
 
+int unicode_width(uint32_t c)
+{
+    size_t lo = 0, hi = unicode__n_widths;
+    while (hi - lo > 1) {
+        size_t mid = (lo + hi) / 2;
+        if (unicode__widths[mid] >> 2 <= c)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return (int)(unicode__widths[lo] & 3) - 1;
+}
+
 static uint32_t map_case(const struct unicode_map *m, size_t n, uint32_t c)
 {
     size_t lo = 0, hi = n;

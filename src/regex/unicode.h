@@ -2,7 +2,8 @@
 #pragma once
 
 /*
- * unicode - what a C.UTF-8 locale knows of characters: UTF-8 itself, the twelve POSIX classes, simple case mapping.
+ * unicode - what a C.UTF-8 locale knows of characters: UTF-8 itself, the twelve POSIX classes, simple case mapping,
+ * widths. The shell and its commands use it as well.
  *
  * The tables (unicode_tab.c) are printed by test/gen_unicode.c from the C library's C.UTF-8 locale, and the test
  * compares them with it. They are ours so that nothing of the host's locale files is needed at run time.
@@ -56,6 +57,9 @@ bool unicode_is_word(uint32_t c);
 
 /* A class is the union of up to three tables: the @i-th, or NULL when there are no more. */
 const struct unicode_range *unicode_class_table(enum unicode_class cls, unsigned i, size_t *ret_n);
+
+/* Columns of @c: 0-2, or -1 when it does not print, as wcwidth() and iswprint() say in C.UTF-8. */
+int unicode_width(uint32_t c);
 
 /* Simple case mapping, as towupper() and towlower() in C.UTF-8. */
 uint32_t unicode_upper(uint32_t c);

@@ -26,3 +26,6 @@ extern const struct unicode_map unicode__to_upper[];
 extern const size_t unicode__n_to_upper;
 extern const struct unicode_map unicode__to_lower[];
 extern const size_t unicode__n_to_lower;
+/* Runs of characters of the same width: the first << 2 | its width + 1, or 0 for what does not print. */
+extern const uint32_t unicode__widths[];
+extern const size_t unicode__n_widths;

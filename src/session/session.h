@@ -207,6 +207,8 @@ int session_root(struct session *s, uint8_t ret[32]);
 int session_quota(struct vfs *tmpl, const struct limits *limits, struct vfs_quota *ret);
 /* What is known of the hashes of its tree. */
 struct vfs_canon *session_canon(struct session *s);
+/* The limits that hold. */
+const struct limits *session_limits(const struct session *s);
 /* Where its execs begin; borrowed. */
 struct str session_cwd(const struct session *s);
 

@@ -69,7 +69,7 @@ struct tape_state {
 struct session {
     struct vfs *tree, *base;
     struct vfs_canon *canon; /* what is known of the tree's hashes */
-    struct proc_set *ps; /* NULL until the first exec */
+    struct proc_set *ps;     /* NULL until the first exec */
     struct shell_world *world;
     struct session_run *run; /* NULL until the first exec */
     struct session_user user;
@@ -77,7 +77,7 @@ struct session {
     struct limits limits;
     struct buf reply; /* data of the last fs reply */
     struct buf shell_state;
-    char *cwd;    /* heap */
+    char *cwd; /* heap */
     struct proc_host proc_host;
     struct tape_state tape;
 };
@@ -90,9 +90,6 @@ void session__user_done(struct session_user *u);
 int session__read_file(struct vfs *v, struct str path, struct buf *out);
 /* Makes the shell_driver of run->serve, and drives it. */
 void session__serve_init(struct session *s);
-/* Unified diff of two texts with three lines of context; "" when equal. -EFBIG when it would be too large or too
- * costly. */
-int session__unified(struct str a, struct str b, struct buf *out);
 
 /* Lets go of the input of an exec. Its process set must still be there. */
 void session__run_close(struct session_run *r);

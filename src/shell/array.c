@@ -219,6 +219,7 @@ struct entry {
 struct assoc {
     struct entry **buckets; /* NULL while empty */
     uint32_t n_buckets;     /* a power of two */
+    uint32_t first;         /* what there are of them at first: it tells the order of listing */
     size_t n;
     size_t walk_pos; /* assoc_at(): the place that walk_entry is; walk_entry NULL: none */
     struct entry *walk_entry;
@@ -238,9 +239,12 @@ static uint32_t assoc_hash(struct str key)
     return h;
 }
 
-struct assoc *assoc_new(void)
+struct assoc *assoc_new(uint32_t buckets)
 {
-    return mem_try_zalloc(sizeof(struct assoc));
+    struct assoc *a = mem_try_zalloc(sizeof(struct assoc));
+    if (a)
+        a->first = buckets ? buckets : ASSOC_BUCKETS;
+    return a;
 }
 
 static void entry_free(struct entry *e)
@@ -273,7 +277,7 @@ static int assoc_grow(struct assoc *a)
         return 0;
     if (a->n_buckets > UINT32_MAX / 4)
         return 0;
-    uint32_t n = a->n_buckets ? a->n_buckets * 4 : ASSOC_BUCKETS;
+    uint32_t n = a->n_buckets ? a->n_buckets * 4 : a->first;
     struct entry **b = mem_try_zalloc((size_t)n * sizeof *b);
     if (!b)
         return -ENOMEM;
@@ -324,7 +328,7 @@ static int assoc_add(struct assoc *a, struct str key, uint32_t hash, struct text
 
 struct assoc *assoc_copy(const struct assoc *a)
 {
-    struct assoc *c = assoc_new();
+    struct assoc *c = assoc_new(a->first);
     if (!c || !a->n_buckets)
         return c;
     c->n_buckets = a->n_buckets;
@@ -363,7 +367,7 @@ static uint32_t buckets_for(size_t n)
 
 struct assoc *assoc_sized(size_t n)
 {
-    struct assoc *a = assoc_new();
+    struct assoc *a = assoc_new(0);
     uint32_t b = buckets_for(n);
     if (a && n) {
         a->buckets = mem_try_zalloc((size_t)b * sizeof *a->buckets);

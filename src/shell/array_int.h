@@ -37,8 +37,12 @@ int arr_append(struct arr *a, int64_t index, struct str val);
 /* Removes an element if it is there. */
 void arr_unset(struct arr *a, int64_t index);
 
-/* An empty map, or NULL. */
-struct assoc *assoc_new(void);
+/* Buckets of bash's own tables of programs and aliases, whose order scripts see. */
+#define HASH_BUCKETS 256u
+#define ALIAS_BUCKETS 64u
+
+/* An empty map, or NULL. The number of @buckets (a power of two; 0: what bash's arrays have) tells the order. */
+struct assoc *assoc_new(uint32_t buckets);
 /* Frees it with its texts. Accepts NULL. */
 void assoc_free(struct assoc *a);
 /* A copy, or NULL when memory is short. */

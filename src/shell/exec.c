@@ -176,8 +176,10 @@ static int function_body(struct shell *sh, struct func *f)
         sh->flow = FLOW_NONE;
         status = sh->last_status;
     }
-    if (sh->traps)
+    if (sh->traps) {
+        sh->line = f->body->line; /* where it began */
         trap_run(sh, TRAP_RETURN);
+    }
     return sh->flow == FLOW_NONE ? status : sh->last_status;
 }
 
@@ -439,9 +441,6 @@ int exec_source(struct shell *sh, struct str text, struct str name, const struct
     sh->source_depth--;
     sh->parse_what = what;
     sh->line = line;
-    trap_leave_function(sh, hidden);
-    if (sh->traps)
-        trap_run(sh, TRAP_RETURN);
     /* Arguments given to `source` go away, unless the file set others (set -- …), which bash keeps. */
     if (args && sh->args == given) {
         posargs_unref(sh->args);
@@ -451,5 +450,8 @@ int exec_source(struct shell *sh, struct str text, struct str name, const struct
     }
     var_pop_frame(sh);
     parser_free(ps);
+    if (sh->traps)
+        trap_run(sh, TRAP_RETURN); /* belongs to who asked for the file */
+    trap_leave_function(sh, hidden);
     return sh->flow == FLOW_NONE ? (sh->last_status = status) : sh->last_status;
 }

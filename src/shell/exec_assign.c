@@ -40,9 +40,9 @@ static int add_value(struct shell *sh, struct values *l, struct value v)
 }
 
 /* Everything is expanded before anything is assigned, so a=("${a[@]}" x) sees the old elements. */
-static int expand_elem(struct shell *sh, const struct array_elem *e, bool assoc, struct values *l)
+static int expand_elem(struct shell *sh, const struct array_elem *e, bool assoc, bool pairs, struct values *l)
 {
-    if (e->key) {
+    if (e->key && !pairs) {
         struct value v = {.has_key = true, .append = e->append};
         if (expand_str(sh, e->key, assoc ? EXPAND_PLAIN : EXPAND_ARITH, &v.key) < 0 ||
             expand_str(sh, e->value, EXPAND_ASSIGN, &v.text) < 0)
@@ -50,9 +50,9 @@ static int expand_elem(struct shell *sh, const struct array_elem *e, bool assoc,
         return add_value(sh, l, v);
     }
     if (assoc) {
-        /* Keys and values in turn: one word each, neither split nor matched against file names. */
+        /* One word each, neither split nor matched against file names. */
         struct value v = {0};
-        return expand_str(sh, e->value, EXPAND_PLAIN, &v.text) < 0 ? -EINVAL : add_value(sh, l, v);
+        return expand_str(sh, e->word, EXPAND_PLAIN, &v.text) < 0 ? -EINVAL : add_value(sh, l, v);
     }
     struct fields f = {0};
     struct word *const w = e->value;
@@ -101,9 +101,13 @@ static int assign_assoc(struct shell *sh, struct sym *s, const struct values *l)
     for (size_t i = 0; i < l->n; i++) {
         const struct value *v = &l->v[i];
         struct str key = v->key, val = v->text;
+        if (!v->has_key && l->v[0].has_key) {
+            sh_error(sh, "%s: %.*s: must use subscript when assigning associative array", s->name.p, (int)val.n, val.p);
+            continue;
+        }
         if (!v->has_key) {
             key = v->text;
-            val = i + 1 < l->n && !l->v[i + 1].has_key ? l->v[++i].text : STR("");
+            val = i + 1 < l->n ? l->v[++i].text : STR("");
         }
         if (!key.n) {
             sh_error(sh, v->has_key ? "[%.*s]=%.*s: bad array subscript" : "%.*s%.*s: bad array subscript", (int)key.n,
@@ -120,8 +124,9 @@ static int assign_assoc(struct shell *sh, struct sym *s, const struct values *l)
 int exec_expand_list(struct shell *sh, struct array_elem *elems, uint32_t n, bool assoc, struct exec_list *ret)
 {
     struct values l = {0};
+    bool pairs = assoc && n && !elems[0].key; /* keys and values in turn, whatever they look like */
     for (uint32_t i = 0; i < n; i++) {
-        int r = expand_elem(sh, &elems[i], assoc, &l);
+        int r = expand_elem(sh, &elems[i], assoc, pairs, &l);
         if (r < 0)
             return r;
     }

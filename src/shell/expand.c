@@ -446,7 +446,13 @@ static bool simple_param(struct shell *sh, const struct param *p, struct str *re
             *ret = str_of(v->p, v->n);
             return true;
         }
-        return v && var_text(sh, p->sym, ret);
+        if (!v || expand__list_ref(v))
+            return false;
+        bool there = var_text(sh, p->sym, ret);
+        if (there || !(v->flags & VAR_NAMEREF) || sh_opt(sh, OPT_NOUNSET))
+            return there;
+        *ret = STR(""); /* not looked for again: what is wrong with the reference was told */
+        return true;
     }
     if (p->kind == PARAM_POS && sh->args && p->pos <= sh->args->n) {
         *ret = sh->args->v[p->pos - 1];
@@ -656,7 +662,10 @@ static int put_expression(struct expander *x, const struct part *p)
     int r = 0;
     for (; p && r == 0; p = p->next) {
         size_t from = b->n;
-        r = put_part(x, p, XP_QUOTE);
+        if (level && p->kind == PART_PROCSUB) /* [[ a[1<(2)] -eq 1 ]]: here these are operators */
+            buf_addf(b, "%c(%.*s)", p->cmd->direction, (int)p->cmd->source.n, p->cmd->source.p);
+        else
+            r = put_part(x, p, XP_QUOTE);
         if (r == 0 && level && p->kind != PART_LIT)
             r = keep_key(x, from);
         else

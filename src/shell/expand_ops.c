@@ -420,12 +420,12 @@ static uint32_t change_case(enum param_op op, uint32_t c)
     switch ((int)op) {
     case OP_UPPER1:
     case OP_UPPER:
-        return uchar_upper(c);
+        return unicode_upper(c);
     case OP_LOWER1:
     case OP_LOWER:
-        return uchar_lower(c);
+        return unicode_lower(c);
     default:
-        return uchar_lower(c) != c ? uchar_lower(c) : uchar_upper(c);
+        return unicode_lower(c) != c ? unicode_lower(c) : unicode_upper(c);
     }
 }
 

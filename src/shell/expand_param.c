@@ -42,13 +42,20 @@ static int unbound(struct shell *sh, const struct param *p, struct str name)
 
 int expand__subscript(struct shell *sh, struct param *p, const struct var *v, struct str *ret_key, int64_t *ret_index)
 {
+    struct str src = p->subscript ? p->subscript->src : STR(""), text;
     *ret_key = STR("");
     *ret_index = 0;
     if (v && (v->flags & VAR_ASSOC))
         return expand_str(sh, p->subscript, EXPAND_PLAIN, ret_key);
     const char *who = sh->arith_who;
     sh->arith_who = NULL;
-    int r = arith_eval_word(sh, p->subscript, &p->arith_sub, ret_index);
+    int r;
+    if (src.n && (p->subscript->flags & WORD_QUOTED) && memchr(src.p, '\'', src.n)) { /* they are no quotes here */
+        r = expand__subscript_text(sh, src, false, &text);
+        r = r < 0 ? r : arith_eval_text(sh, text, ret_index);
+    } else {
+        r = arith_eval_word(sh, p->subscript, &p->arith_sub, ret_index);
+    }
     sh->arith_who = who;
     return r < 0 ? expand__discard(sh) : 0;
 }
@@ -177,10 +184,30 @@ static int get_list(struct shell *sh, struct param *p, struct value *ret)
     return 0;
 }
 
+/* A reference to all of an array gives its elements; what an operator changes is one text of them. */
+static int get_referred(struct shell *sh, struct param *p, char all, struct value *ret)
+{
+    struct str sub;
+    struct param q = *p;
+    q.all = all;
+    q.sym = var_resolve(sh, p->sym, &sub);
+    int r = get_list(sh, &q, ret);
+    if (r < 0 || p->op <= OP_ALT || !ret->set)
+        return r;
+    struct str text;
+    r = expand__join(sh, ret, &text);
+    *ret = (struct value){.s = text, .set = true};
+    return r;
+}
+
 static int get_value(struct shell *sh, struct param *p, struct value *ret)
 {
     if (is_list(p))
         return get_list(sh, p, ret);
+    bool plain = p->kind == PARAM_VAR && p->sym && !p->subscript && p->sym->id < sh->vars->n;
+    char all = plain ? expand__list_ref(sh->vars->v[p->sym->id]) : 0;
+    if (all)
+        return get_referred(sh, p, all, ret);
     *ret = (struct value){0};
     int r = get_scalar(sh, p, &ret->s);
     ret->set = r > 0;
@@ -334,24 +361,30 @@ static int op_assign(struct expander *x, struct param *p, enum expand_ctx ctx)
         sh_error(sh, "$%.*s: cannot assign in this way", (int)p->name.n, p->name.p);
         return expand__discard(sh);
     }
-    if (p->all || !p->sym) {
+    const struct var *v = p->sym ? var_find(sh, p->sym) : NULL;
+    if ((p->all && !(v && v->flags & VAR_ASSOC)) || !p->sym) {
         struct str name = expand__name(sh, p);
         sh_error(sh, "%.*s: bad array subscript", (int)name.n, name.p);
         return expand__discard(sh);
     }
     int r = expand_str(sh, p->arg, ctx == XP_QUOTE ? EXPAND_QUOTED : EXPAND_PLAIN, &text);
+    if (p->all)
+        key = p->all == '@' ? STR("@") : STR("*");
     if (r == 0 && p->subscript)
         r = expand__subscript(sh, p, var_find(sh, p->sym), &key, &index);
     if (r < 0)
         return r;
-    r = p->subscript ? var_set_elem(sh, p->sym, key, index, text, false) : var_set(sh, p->sym, text);
+    r = p->subscript || p->all ? var_set_elem(sh, p->sym, key, index, text, false) : var_set(sh, p->sym, text);
     if (r < 0) {
         expand__discard(sh);
         return r;
     }
-    struct value v = {.set = true};
-    r = get_scalar(sh, p, &v.s);
-    return r < 0 ? r : expand__emit(x, &v, ctx == XP_QUOTE);
+    struct value now = {.set = true};
+    if (p->all)
+        r = (v = var_find(sh, p->sym)) && var_elem(sh, v, key, 0, &now.s);
+    else
+        r = get_scalar(sh, p, &now.s);
+    return r < 0 ? r : expand__emit(x, &now, ctx == XP_QUOTE);
 }
 
 static int op_word(struct expander *x, struct param *p, const struct value *v, enum expand_ctx ctx)

@@ -13,7 +13,7 @@ static void change_all(struct buf *b, struct str s, bool utf8, char letter)
         uint32_t c = utf8 ? uchar_get(s.p + i, s.n - i, &len) : (unsigned char)s.p[i];
         bool letter_at = c != UCHAR_BAD && (c < 0x80 || utf8) && (letter != 'u' || i == 0);
         if (letter_at)
-            buf_add(b, out, uchar_put(letter == 'L' ? uchar_lower(c) : uchar_upper(c), out));
+            buf_add(b, out, uchar_put(letter == 'L' ? unicode_lower(c) : unicode_upper(c), out));
         else
             buf_add(b, s.p + i, len);
         i += len;

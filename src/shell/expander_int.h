@@ -160,6 +160,16 @@ int expand__transform(struct shell *sh, struct param *p, struct value *v);
 
 /* ---- brace.c ---- */
 
+/* '@' or '*' when @v is a reference to all of an array, else 0. */
+static inline char expand__list_ref(const struct var *v)
+{
+    const uint32_t need = VAR_NAMEREF | VAR_SET;
+    if (!v || (v->flags & need) != need || v->n < 4 || v->p[v->n - 1] != ']' || v->p[v->n - 3] != '[')
+        return 0;
+    char c = v->p[v->n - 2];
+    return c == '@' || c == '*' ? c : 0;
+}
+
 /* Whether brace expansion changes the word; *ret is the array of texts it gives, in scratch. A text holds other parts
  * than literal ones as BRACE_PART and a 4-byte index into *ret_parts. -ENOMEM after a message. */
 #define BRACE_PART '\001'

@@ -115,17 +115,40 @@ bool parse_redirs(struct parser *ps, struct redir **ret)
 
 /* ---- simple commands ---- */
 
-/* Builtins whose arguments may be NAME=(…). */
-static bool takes_lists(const struct word *w)
+/* What NAME=(…) is among the arguments of a command. */
+enum lists { LISTS_NONE, LISTS_ASSIGN, LISTS_TEXT };
+
+static enum lists takes_lists(const struct word *w)
 {
-    static const char *const names[] = {"declare", "export", "local", "readonly", "typeset", "eval", "alias", "let"};
+    static const char *const names[] = {"eval", "alias", "let", "declare", "export", "local", "readonly", "typeset"};
     if (!(w->flags & WORD_LITERAL))
-        return false;
+        return LISTS_NONE;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (str_eqc(w->parts->text, names[i]))
-            return true;
+            return i < 3 ? LISTS_TEXT : LISTS_ASSIGN;
     }
-    return false;
+    return LISTS_NONE;
+}
+
+/* NAME=(…) that nobody assigns is a word like others, whatever stands between the parentheses. */
+static void list_as_text(struct parser *ps, struct word *w)
+{
+    struct parser sub;
+    struct str list = w->assign->raw_list;
+    char *text = arena_printf(ps->a, "(%.*s)", (int)list.n, list.p);
+    parse_sub_init(&sub, ps, str_c(text), w->line, ps->err);
+    sub.one_word = true;
+    struct word *t = parse_word(&sub, CTX_TEXT, false, 0);
+    if (t) {
+        struct part **tail = &w->parts;
+        while (*tail)
+            tail = &(*tail)->next;
+        *tail = t->parts;
+        w->flags = (uint16_t)((w->flags | t->flags) & ~(WORD_LITERAL | WORD_NOSPLIT));
+        w->assign = NULL;
+    }
+    ps->failed = ps->failed ? ps->failed : sub.failed;
+    parse_done(&sub);
 }
 
 /* Splits the pushed words into those that assign (before the command's name, or all with set -k) and the rest. */
@@ -157,6 +180,7 @@ struct node *parse_simple(struct parser *ps, struct word *first, int line)
     bool keyword = ps->sh && sh_opt(ps->sh, OPT_KEYWORD);
     int flags = LEX_CMD | LEX_ASSIGN;
     struct word *w = first;
+    enum lists lists = LISTS_NONE;
     for (uint32_t elems = 0;; elems++) {
         if (!w) {
             struct token *t = lex_peek(ps, flags);
@@ -178,7 +202,10 @@ struct node *parse_simple(struct parser *ps, struct word *first, int line)
         if (w->assign && (!command || keyword)) {
             n_assigns++;
         } else if (!command) {
-            flags = takes_lists(w) ? LEX_ASSIGN_ARG : 0;
+            lists = takes_lists(w);
+            flags = lists ? LEX_ASSIGN_ARG : 0;
+        } else if (lists == LISTS_TEXT && w->assign && w->assign->is_array) {
+            list_as_text(ps, w);
         }
         w = NULL;
     }

@@ -75,7 +75,7 @@ struct pattern *pattern__compile(struct arena *a, struct str pat, int flags);
 /* @c in lower case; bytes of another encoding than UTF-8 have none. */
 static inline uint32_t pattern__fold(uint32_t c, int flags)
 {
-    return c < 0x80 || (flags & PATTERN_UTF8) ? uchar_lower(c) : c;
+    return c < 0x80 || (flags & PATTERN_UTF8) ? unicode_lower(c) : c;
 }
 
 /* Whether one character @c matches a char, any or set item. */

@@ -229,6 +229,7 @@ struct shell {
 
     struct posargs *args;
     struct posargs *main_args; /* at start, for BASH_ARGV */
+    bool args_asked, listing;  /* BASH_ARGV was read by name; all variables are being listed */
     struct str arg0;           /* $0 */
     char *arg0_heap;           /* BASH_ARGV0 assigned */
     struct names *names;       /* counted: what the following strings are part of */

@@ -127,10 +127,8 @@ static struct var *lasting(struct shell *sh, const struct sym *s)
 {
     const struct shell_kept *k = sh->kept;
     struct var *v = bound(sh->vars, s->id);
-    for (uint32_t i = 0; i < k->n_over; i++)
-        if (k->over[i].s == s && same(v, k->over[i].given))
-            return k->over[i].under;
-    return v;
+    const struct var *given = k->given ? bound(k->given, s->id) : NULL;
+    return given && same(v, given) ? bound(k->under, s->id) : v;
 }
 
 static void put_assoc(struct buf *b, const struct var *v)
@@ -222,10 +220,10 @@ static void put_vars(struct shell *sh, struct buf *b, struct str cwd)
     }
     mem_free(v);
     struct sym *s = sym_get(sh, STR("OPTIND"));
-    const struct var *optind = s ? lasting(sh, s) : NULL;
-    if (optind && optind->place) {
+    const struct var *place = s ? lasting(sh, s) : NULL;
+    if (place && place->place) {
         put_u8(b, STATE_GETOPTS);
-        put_u32(b, optind->place);
+        put_u32(b, place->place);
     }
 }
 
@@ -432,50 +430,64 @@ int shell_save(struct shell *sh, struct buf *out)
 
 /* ---- beginning and end ---- */
 
-/* What the start gives for itself goes over the state; what it hides is kept for shell_save(). */
-static void put_over(struct shell *sh, struct shell_kept *k, char **env)
+/* Whether an entry of the start's environment goes over what the shell has of that name. */
+static bool may_hide(struct str name, const struct var *old)
 {
-    uint32_t n = 0;
+    static const char *const own[] = {"IFS", "OPTIND", "PWD"}; /* nobody's environment sets them */
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+        if (str_eqc(name, own[i]))
+            return false;
+    return !old || !(old->flags & (VAR_READONLY | VAR_DYN));
+}
+
+static struct vartab *empty_table(uint32_t n)
+{
+    struct vartab *t = mem_zalloc(sizeof *t);
+    t->refs = 1;
+    t->n = n;
+    t->v = mem_zalloc(n * sizeof *t->v);
+    return t;
+}
+
+/* What the start gives for itself goes over the state. It is bound anew: arrays, namerefs and attributes of the state
+ * have no say in an environment. What it hides is kept for shell_save(). */
+static void put_over(struct shell *sh, char **env)
+{
+    uint32_t n = 0, n_v = 0;
     while (env && env[n])
         n++;
     if (!n)
         return;
     char **v = arena_alloc(&sh->scratch, ((size_t)n + 1) * sizeof *v);
-    struct state_over *over = mem_zalloc(n * sizeof *over);
-    uint32_t n_v = 0, n_over = 0;
+    struct sym **syms = arena_alloc(&sh->scratch, (size_t)n * sizeof *syms);
+    struct vartab *under = empty_table(sh->world->n_syms + n), *given = empty_table(sh->world->n_syms + n);
     for (uint32_t i = 0; i < n; i++) {
         struct str e = str_c(env[i]);
         ptrdiff_t eq = str_find(e, '=', 0);
         struct str name = str_of(e.p, eq > 0 ? (size_t)eq : 0);
         struct sym *s = sym_valid(name) ? sym_get(sh, name) : NULL;
         struct var *old = s ? bound(sh->vars, s->id) : NULL;
-        if (str_eq(name, STR("PWD")) || (old && (old->flags & (VAR_READONLY | VAR_DYN))))
+        if (!may_hide(name, old))
             continue;
+        if (old && var__swap(sh, s, NULL, &old) == 0)
+            under->v[s->id] = old;
+        syms[n_v] = s;
         v[n_v++] = env[i];
-        if (!s)
-            continue;
-        over[n_over++] = (struct state_over){s, NULL, old ? var__ref(old) : NULL};
-        /* A variable of its own: arrays, namerefs and attributes of the state have no say in an environment. */
-        struct var *gone = NULL;
-        (void)var__swap(sh, s, NULL, &gone);
-        var__unref(gone);
     }
     v[n_v] = NULL;
     start_import(sh, v);
-    for (uint32_t i = 0; i < n_over; i++) {
-        struct var *given = bound(sh->vars, over[i].s->id);
-        over[i].given = given ? var__ref(given) : NULL;
+    for (uint32_t i = 0; i < n_v; i++) {
+        struct var *now = syms[i] ? bound(sh->vars, syms[i]->id) : NULL;
+        if (now && !given->v[syms[i]->id])
+            given->v[syms[i]->id] = var__ref(now);
     }
-    if (k) {
-        k->over = over;
-        k->n_over = n_over;
-        return;
+    if (sh->kept) {
+        sh->kept->given = given;
+        sh->kept->under = under;
+    } else {
+        vartab_unref(given);
+        vartab_unref(under);
     }
-    for (uint32_t i = 0; i < n_over; i++) {
-        var__unref(over[i].given);
-        var__unref(over[i].under);
-    }
-    mem_free(over);
 }
 
 static struct shell_kept *note_fresh(struct shell *sh, const struct shell_keep *keep)
@@ -502,7 +514,7 @@ bool shell__state_begin(struct shell *sh, const struct shell_keep *keep)
     bool goes_on = keep->state.n && shell_state_check(keep->state) == 0;
     if (goes_on)
         shell__state_apply(sh, keep->state, keep->exports_only);
-    put_over(sh, sh->kept, keep->env);
+    put_over(sh, keep->env);
     return goes_on && !keep->exports_only;
 }
 
@@ -518,11 +530,8 @@ void shell__kept_free(struct shell *sh)
     struct shell_kept *k = sh->kept;
     if (!k)
         return;
-    for (uint32_t i = 0; i < k->n_over; i++) {
-        var__unref(k->over[i].given);
-        var__unref(k->over[i].under);
-    }
-    mem_free(k->over);
+    vartab_unref(k->given);
+    vartab_unref(k->under);
     vartab_unref(k->vars);
     mem_free((void *)(uintptr_t)k->pwd.p);
     posargs_unref(k->args_under);

@@ -53,12 +53,6 @@ enum state_func { STATE_FUNC_READONLY = 1, STATE_FUNC_TRACED = 2, STATE_FUNC_EXP
 #define STATE_DYN_FLAGS                                                                                                \
     ((uint32_t)(VAR_EXPORT | VAR_READONLY | VAR_INTEGER | VAR_LOWER | VAR_UPPER | VAR_CAPCASE | VAR_TRACE))
 
-/* A variable that the start gave (shell_keep.env). Both counted, NULL: none. */
-struct state_over {
-    struct sym *s;
-    struct var *given, *under; /* what it was then, and what the state has of that name */
-};
-
 /* What a shell that goes on began with. */
 struct shell_kept {
     const struct shell_keep *keep;
@@ -66,13 +60,12 @@ struct shell_kept {
     uint32_t opts;
     uint64_t shopts;
     uint32_t umask;
-    struct str pwd; /* heap */
-    int64_t zero;   /* second in which SECONDS was 0 */
-    struct state_over *over;
-    uint32_t n_over;
-    bool has_args, has_arg0;    /* the start gave them */
-    struct posargs *args_under; /* then: the state's; counted */
-    char *arg0_under;           /* heap */
+    struct str pwd;               /* heap */
+    int64_t zero;                 /* second in which SECONDS was 0 */
+    struct vartab *given, *under; /* shell_keep.env as it was bound, and what the state has of those names; or NULL */
+    bool has_args, has_arg0;      /* the start gave them */
+    struct posargs *args_under;   /* then: the state's; counted */
+    char *arg0_under;             /* heap */
 };
 
 /* Notes what fresh shells are like and applies the state of @keep (NULL: none): true when there was one, so that

@@ -391,6 +391,8 @@ static void apply_func(const struct applied *a, const struct record *r)
     sh->shopts |= UINT64_C(1) << SHOPT_EXTGLOB; /* it may have been on: without it the text has no such group */
     struct parser *ps = text.err ? NULL : parser_new(sh, buf_str(&text), NULL, 1);
     struct ast *def = NULL, *more = NULL;
+    if (ps)
+        parser_check_only(ps); /* no warnings */
     if (ps && parser_next(ps, &def, &err) == 1 && def->root && def->root->kind == NODE_FUNC &&
         parser_next(ps, &more, &err) == 0) {
         struct func *f = mem_zalloc(sizeof *f);

@@ -2,21 +2,16 @@
 #pragma once
 
 /*
- * uchar - characters of UTF-8 text: decoding, classes and simple case mappings, from tables of our own (uchar_tab.c),
- * because a confined worker cannot open locale files and a guest's LC_ALL must not change the host process.
+ * uchar - characters of UTF-8 text as the shell reads it: decoding and classes, by the tables of regex/unicode.h. A
+ * guest's LC_ALL decides between them and those of the C locale, and must not change the host process.
  *
  * A byte that begins no valid sequence is a character of its own; it decodes to UCHAR_BAD.
  */
 
 #include "base/str.h"
+#include "regex/unicode.h"
 
 #define UCHAR_BAD UINT32_MAX
-
-struct uchar_range {
-    uint32_t lo, hi;
-    int32_t step;  /* 1 or 2 */
-    int32_t delta; /* of case mappings */
-};
 
 enum uchar_class {
     UCHAR_ALPHA,
@@ -70,15 +65,3 @@ enum uchar_class uchar_class_find(struct str name);
 
 /* Whether @c is of the class, as in C.UTF-8; with @utf8 false, as in C. */
 bool uchar_is(uint32_t c, enum uchar_class cls, bool utf8);
-
-/* Simple case mappings. */
-uint32_t uchar_upper(uint32_t c);
-/* See uchar_upper(). */
-uint32_t uchar_lower(uint32_t c);
-
-/* The tables. */
-extern const struct uchar_range uchar__alpha[], uchar__upper[], uchar__lower[], uchar__print[], uchar__space[],
-    uchar__toupper[], uchar__tolower[];
-/* Their lengths. */
-extern const size_t uchar__n_alpha, uchar__n_upper, uchar__n_lower, uchar__n_print, uchar__n_space, uchar__n_toupper,
-    uchar__n_tolower;

@@ -361,10 +361,11 @@ bool var_text(struct shell *sh, struct sym *s, struct str *ret)
         *ret = str_of(v->p, v->n);
         return true;
     }
-    if ((v->flags & VAR_NAMEREF) && (v->flags & VAR_SET) && v->n && v->p[v->n - 1] == ']') {
+    if ((v->flags & VAR_NAMEREF) && (v->flags & VAR_SET) && !str_eq(s->name, str_of(v->p, v->n))) {
         struct str sub;
-        struct sym *base = var_resolve(sh, s, &sub);
-        return base && nameref_elem(sh, base, sub, ret);
+        s = var_resolve(sh, s, &sub);
+        if (!s || sub.n)
+            return s && nameref_elem(sh, s, sub, ret);
     }
     return scalar_of(var_find(sh, s), ret);
 }
@@ -455,7 +456,7 @@ static int change_case(struct shell *sh, uint32_t flags, struct str val, struct 
             continue;
         }
         char text[4];
-        buf_add(&out, text, uchar_put(upper ? uchar_upper(c) : uchar_lower(c), text));
+        buf_add(&out, text, uchar_put(upper ? unicode_upper(c) : unicode_lower(c), text));
     }
     char *p = out.err ? NULL : arena_try(&sh->scratch, out.n + 1);
     if (!p)
@@ -713,7 +714,7 @@ int var_make_array(struct shell *sh, struct sym *s, uint32_t flag, bool keep)
     if ((v->flags & flag) && keep)
         return 0;
     struct arr *arr = flag == VAR_ARRAY ? arr_new() : NULL;
-    struct assoc *assoc = flag == VAR_ASSOC ? assoc_new() : NULL;
+    struct assoc *assoc = flag == VAR_ASSOC ? assoc_new(0) : NULL;
     if (!arr && !assoc)
         return -ENOMEM;
     /* A scalar that becomes an array by += or declare -a is its element 0. */

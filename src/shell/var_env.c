@@ -116,8 +116,11 @@ void var_each(struct shell *sh, void (*fn)(void *arg, struct sym *s, struct var 
         qsort(v, n, sizeof *v, by_name);
     for (size_t i = 0; i < n; i++) {
         struct var *var = t->v[v[i]->id];
-        if ((var->flags & VAR_DYN) && var__special_listed(v[i]))
+        if ((var->flags & VAR_DYN) && var__special_listed(v[i])) {
+            sh->listing = true;
             var = var__special_read(sh, v[i], var);
+            sh->listing = false;
+        }
         fn(arg, v[i], var);
     }
     mem_free(v);

@@ -192,17 +192,33 @@ static void read_stack(struct shell *sh, enum sym_special id, struct arr *a)
         (void)push_int(a, i, 0);
 }
 
+static int64_t push_args(struct arr *a, bool counts, int64_t at, const struct posargs *p)
+{
+    uint32_t n = p ? p->n : 0;
+    if (counts)
+        return push_int(a, at, n), at + 1;
+    for (uint32_t i = n; i-- > 0;)
+        (void)arr_set(a, at++, p->v[i]);
+    return at;
+}
+
 static void read_args(struct shell *sh, enum sym_special id, struct arr *a)
 {
     const struct posargs *p = sh->main_args;
-    if (!p || (!sh->main_file && !sh_shopt(sh, SHOPT_EXTDEBUG)))
+    /* bash does not fill them until they are asked for by name. */
+    sh->args_asked = sh->args_asked || !sh->listing || sh_shopt(sh, SHOPT_EXTDEBUG);
+    if (!p || !sh->args_asked || (!sh->main_file && !sh_shopt(sh, SHOPT_EXTDEBUG)))
         return;
-    if (id == SPECIAL_BASH_ARGC) {
-        (void)push_int(a, 0, p->n);
-        return;
+    bool counts = id == SPECIAL_BASH_ARGC;
+    int64_t at = 0;
+    const struct posargs *of = sh->args;
+    for (const struct frame *f = sh_shopt(sh, SHOPT_EXTDEBUG) ? sh->frame : NULL; f; f = f->prev) {
+        if (!f->is_function)
+            continue;
+        at = push_args(a, counts, at, of);
+        of = f->args;
     }
-    for (uint32_t i = 0; i < p->n; i++)
-        (void)arr_set(a, i, p->v[p->n - 1 - i]);
+    (void)push_args(a, counts, at, p);
 }
 
 static void read_array(struct shell *sh, enum sym_special id, struct arr *a)
@@ -277,7 +293,7 @@ struct var *var__special_read(struct shell *sh, struct sym *s, struct var *bound
         }
     } else if (v->flags & VAR_ASSOC) {
         assoc_free(v->assoc);
-        v->assoc = assoc_new();
+        v->assoc = assoc_new(id == SPECIAL_BASH_ALIASES ? ALIAS_BUCKETS : HASH_BUCKETS);
         v->flags |= VAR_SET;
         if (v->assoc)
             read_assoc(sh, id, v->assoc);

@@ -8,8 +8,11 @@
  *   state.h     the state directory: sessions, snapshots, places, forks
  *   keep.h      what of the store is needed and by whom: checking, collecting
  *   portable.h  a session as one stream of bytes
+ *   diff.h      the changes between two trees, with texts (textdiff.h)
+ *   merge.h     three trees made one
  *
- * Invariants: those of state.h. Nothing here runs a guest; what was written by others is decoded and checked.
+ * Invariants: those of the headers named. Nothing here runs a guest; what was written by others is decoded
+ * and checked.
  *
  * Threads: one at a time.
  */

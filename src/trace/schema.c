@@ -54,6 +54,7 @@ static const struct trace_field exec[] = {
     RAW(exec, seed),
     WHEN(exec, wall),
     INT(exec, mono),
+    TEXT(exec, limits),
 };
 
 static const struct trace_field input[] = {
@@ -82,7 +83,7 @@ static const struct trace_field decision[] = {
 static const struct trace_field change[] = {
     NAME(change, kind, change_kinds), TEXT(change, path),          UINT(change, mode_before),
     UINT(change, mode_after),         UINT(change, size_before),   UINT(change, size_after),
-    UINT(change, lines_added),        UINT(change, lines_removed), BLOB(change, before, "content"),
+    BLOB(change, before, "content"),
     BLOB(change, after, "content"),
 };
 

@@ -95,6 +95,7 @@ struct trace_exec {
     int32_t first_pid;
     uint8_t seed[32];   /* of its entropy */
     int64_t wall, mono; /* clocks at its begin */
+    struct str limits;  /* NAME=VALUE lines that held for this exec over the session's */
 };
 
 enum trace_input_kind { TRACE_IN_STDIN, TRACE_IN_EOF, TRACE_IN_SIGNAL, TRACE_IN_KILL, TRACE_IN_RESIZE, TRACE_IN_CLOSE };
@@ -133,7 +134,6 @@ struct trace_change {
     struct str path;
     uint32_t mode_before, mode_after;
     uint64_t size_before, size_after;
-    uint32_t lines_added, lines_removed; /* of text files; 0 else */
     struct cas_id before, after;         /* of the content; zeros when there is none */
 };
 

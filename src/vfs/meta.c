@@ -6,8 +6,6 @@
 
 #include "base/num.h"
 
-/* Device numbers of the tree and its mounts, as Linux gives to file systems without a device. */
-#define DEV_BASE 32u
 /* tmpfs counts this much for each entry of a directory, and "." and "..". */
 #define DIRENT_BYTES 20u
 
@@ -42,7 +40,7 @@ static uint32_t links_of(const struct node *n)
 
 static void fill(const struct node *n, uint64_t ino, struct vfs_stat *st)
 {
-    *st = (struct vfs_stat){.dev = DEV_BASE + n->mount,
+    *st = (struct vfs_stat){.dev = VFS_DEV_BASE + n->mount,
                             .ino = ino,
                             .mode = n->mode,
                             .nlink = links_of(n),

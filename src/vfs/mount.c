@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "base/buf.h"
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -219,7 +220,7 @@ static int mount_at(struct vfs *v, struct spot *s, struct host *host, uint32_t t
         vfs__node_unref(top);
         return -ENOMEM;
     }
-    m->m[m->n++] = (struct mount){.host = host, .covers = s->covers, .time = vfs__now(v), .ro = ro};
+    m->m[m->n++] = (struct mount){.host = host, .top = v->next_ino, .covers = s->covers, .time = vfs__now(v), .ro = ro};
     vfs__radix_put(v->root, v->next_ino, top);
     commit_spot(v, s, v->next_ino++, type, d);
     v->used.inodes++;
@@ -250,5 +251,20 @@ int vfs_mount_host(struct vfs *v, struct str path, int host_fd, int flags, uint3
     vfs__walk_done(&s.w);
     if (rc < 0)
         vfs__host_unref(host);
+    return rc;
+}
+
+int vfs_mount_each(struct vfs *v, int (*fn)(void *arg, const struct vfs_mount *m), void *arg)
+{
+    BUF_AUTO struct buf path;
+    buf_init(&path, 2 * LIMIT_PATH);
+    int rc = 0;
+    for (uint32_t i = 0; v->mounts && i < v->mounts->n && rc == 0; i++) {
+        const struct mount *m = &v->mounts->m[i];
+        buf_clear(&path);
+        /* One that was covered by another has no name. */
+        if (m->host && vfs__path(v, m->top, &path) == 0)
+            rc = fn(arg, &(struct vfs_mount){buf_str(&path), VFS_DEV_BASE + i + 1, m->ro});
+    }
     return rc;
 }

@@ -48,6 +48,7 @@
 #include "base/str.h"
 #include "types/limits.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -284,6 +285,16 @@ enum vfs_mount_flags { VFS_MOUNT_RO = 1 << 0, VFS_MOUNT_COW = 1 << 1 };
 int vfs_mount_host(struct vfs *v, struct str path, int host_fd, int flags, uint32_t host_uid, uint32_t host_gid,
                    uint32_t uid, uint32_t gid);
 
+struct vfs_mount {
+    struct str path; /* where it is now; borrowed during the call */
+    uint64_t dev;    /* vfs_stat.dev of what is on it */
+    bool read_only;
+};
+
+/* Calls @fn for each host mount that has a place, in the order of mounting, until it returns non-zero; returns that or
+ * 0. */
+int vfs_mount_each(struct vfs *v, int (*fn)(void *arg, const struct vfs_mount *m), void *arg);
+
 /* ---- what changed ---- */
 
 enum vfs_change_kind { VFS_ADDED, VFS_REMOVED, VFS_MODIFIED, VFS_META };
@@ -295,12 +306,18 @@ struct vfs_change {
     bool content;                   /* the bytes (or the symlink's target) differ */
 };
 
-/* Calls @fn for each path that differs between @a and @b: names in byte order, a directory before its entries, a
- * removed or added directory with all it held or holds; what both share is not looked at. A rename shows as removed
- * and added; so does a change of type. @fn's non-zero result stops and is returned. VFS_META is mode, owner or
- * modification time; access times alone do not count, nor do the times of a directory, which follow its entries. The
- * cost follows what differs and the size of the directories it lies in, not the size of the trees; where only one
- * tree has listed a host directory and changed it, the other lists it now. */
+/* Calls @fn for each path that differs between @a and @b, trees of any relation: names in byte order, a directory
+ * before its entries, a removed or added directory with all it held or holds; what both share, in memory or by its name
+ * in the store, is not looked at. A rename shows as removed and added; so does a change of type. @fn's non-zero result
+ * stops and is returned. VFS_META is mode, owner or modification time, or that names which both have lead to one file
+ * in one tree and to several in the other; access times alone do not count, nor do the times of a directory, which
+ * follow its entries. So but for times, trees without a difference are those of equal root hash (vfs/image.h).
+ *
+ * The cost follows what differs and the size of the directories it lies in, not the size of the trees, when one was
+ * forked from the other or both come from one store; else all is compared. Content is compared by its names where these
+ * are known. Where only one tree has listed a host directory and changed it, the other lists it now. When that host is
+ * not there (a tree that was loaded without it), what the other tree wrote counts as changed, from a file whose
+ * @old_st has only its type; names in a directory that one tree has not seen count as added or removed. */
 int vfs_diff(struct vfs *a, struct vfs *b, int (*fn)(void *arg, const struct vfs_change *c), void *arg);
 
 enum vfs_event { VFS_EV_CREATE, VFS_EV_REMOVE, VFS_EV_WRITE, VFS_EV_META, VFS_EV_RENAME };

@@ -352,6 +352,9 @@ struct str vfs__page_text(const struct page *p);
 /* Calls @fn for each page a blob leads to. */
 int vfs__blob_children(struct str blob, int (*fn)(void *arg, const struct cas_id *id, bool leaf), void *arg);
 
+/* Device numbers of the tree and its mounts, as Linux gives to file systems without a device. */
+#define VFS_DEV_BASE 32u
+
 /* ---- tree.c ---- */
 
 struct family {
@@ -370,6 +373,7 @@ struct mount {
     const struct vfs_provider *ops; /* or NULL */
     void *arg;
     uint64_t parent; /* of a provider: the directory that holds it */
+    uint64_t top;    /* of a host mount: the inode of its root */
     uint64_t covers; /* the inode that had the name before and has none now, or 0 */
     int64_t time;
     bool ro;
@@ -479,6 +483,9 @@ int vfs__child(struct vfs *v, uint64_t dir, struct str name, uint64_t *ret_ino, 
 
 /* The node of @ino with its status known. A provided one is made up in @tmp. -ESTALE when there is none. */
 int vfs__view(struct vfs *v, uint64_t ino, struct node *tmp, struct node **ret);
+
+/* Absolute path of @ino by one of its names, appended to @out: 0, -ENOENT when it has none, -ENAMETOOLONG. */
+int vfs__path(struct vfs *v, uint64_t ino, struct buf *out);
 
 /* Whether @cred may do R_OK|W_OK|X_OK to @n: 0 or -EACCES. */
 int vfs__permit(const struct vfs_cred *cred, const struct node *n, int want);

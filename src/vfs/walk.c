@@ -402,6 +402,18 @@ int vfs_dir_path(struct vfs *v, uint64_t dir, struct buf *out)
     return rc;
 }
 
+int vfs__path(struct vfs *v, uint64_t ino, struct buf *out)
+{
+    const struct node *n = vfs__node(v, ino);
+    struct str name;
+    int rc = n ? name_in(v, n->parent, ino, &name) : -ENOENT;
+    if (rc == 0)
+        rc = vfs_dir_path(v, n->parent, out);
+    if (rc == 0 && n->parent != VFS_ROOT_INO)
+        rc = buf_putc(out, '/');
+    return rc < 0 ? rc : buf_adds(out, name);
+}
+
 /* ---- entries ---- */
 
 int vfs_dir_next(struct vfs *v, uint64_t dir, struct str after, struct vfs_dirent *ret)

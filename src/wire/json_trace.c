@@ -10,7 +10,7 @@
 #include "wire/json_int.h"
 #include "wire/wire.h"
 
-#define KEY_MOST 64 /* bytes of a key; the longest is "lines_removed" */
+#define KEY_MOST 64 /* bytes of a key, of which the longest has about a quarter */
 
 _Static_assert(WIRE_EXEC_KINDS == 5, "the kinds of an exec have their names in trace/schema.c");
 

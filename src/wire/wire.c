@@ -154,6 +154,7 @@ void wire_put_create(struct buf *out, const struct wire_create *m)
     put_u8(out, m->durable);
     put_str(out, m->id);
     put_str(out, m->config);
+    put_str(out, m->over);
     put_u32(out, m->n_mounts);
     for (uint32_t i = 0; i < m->n_mounts; i++) {
         put_str(out, m->mounts[i].guest);
@@ -174,6 +175,7 @@ int wire_get_create(struct str body, struct arena *a, struct wire_create *ret)
     ret->durable = get_bool(&c);
     ret->id = cursor_str(&c);
     ret->config = cursor_str(&c);
+    ret->over = cursor_str(&c);
     ret->n_mounts = get_count(&c, 8);
     if (ret->n_mounts > LIMIT_MOUNTS)
         return -EBADMSG;
@@ -386,6 +388,50 @@ int wire_get_change(struct str body, struct wire_change *ret)
     get_stat(&c, &ret->old_st);
     get_stat(&c, &ret->new_st);
     ret->diff = cursor_str(&c);
+    return finish(&c);
+}
+
+void wire_put_replay(struct buf *out, const struct wire_replay *m)
+{
+    put_u64(out, m->from);
+    put_str(out, m->user);
+    put_limits(out, &m->limits);
+}
+
+int wire_get_replay(struct str body, struct wire_replay *ret)
+{
+    struct cursor c = cursor_of(body.p, body.n);
+    ret->from = cursor_u64(&c);
+    ret->user = cursor_str(&c);
+    get_limits(&c, &ret->limits);
+    return finish(&c);
+}
+
+void wire_put_replayed(struct buf *out, const struct wire_replayed *m)
+{
+    put_u64(out, m->seq);
+    put_u8(out, m->verdict);
+    put_str(out, m->command);
+    put_str(out, m->what);
+    put_str(out, m->recorded);
+    put_str(out, m->replayed);
+    put_str(out, m->files);
+    put_u64(out, (uint64_t)m->recorded_us);
+    put_u64(out, (uint64_t)m->replayed_us);
+}
+
+int wire_get_replayed(struct str body, struct wire_replayed *ret)
+{
+    struct cursor c = cursor_of(body.p, body.n);
+    ret->seq = cursor_u64(&c);
+    ret->verdict = get_enum(&c, 3);
+    ret->command = cursor_str(&c);
+    ret->what = cursor_str(&c);
+    ret->recorded = cursor_str(&c);
+    ret->replayed = cursor_str(&c);
+    ret->files = cursor_str(&c);
+    ret->recorded_us = (int64_t)cursor_u64(&c);
+    ret->replayed_us = (int64_t)cursor_u64(&c);
     return finish(&c);
 }
 

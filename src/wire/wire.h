@@ -18,6 +18,7 @@
  *     │ ◄── RESULT                             after the last OUTPUT of that exec
  *     │ LINE, QUERY ► ANSWER, RESULT           an exec of kind WIRE_SERVE (interactive shell)
  *     │ DIFF ─► CHANGE … REPLY
+ *     │ REPLAY ─► REPLAYED … REPLY             in place of CREATE
  *
  * Invariants:
  *   1. Decoding accepts exactly what encoding gives: every field is read, nothing may be left over, enums and counts
@@ -58,6 +59,8 @@ enum wire_type {
     WIRE_FS,
     WIRE_DIFF,
     WIRE_CHANGE,
+    WIRE_REPLAY,
+    WIRE_REPLAYED,
     WIRE_TYPE_COUNT,
 };
 
@@ -86,7 +89,8 @@ struct wire_create {
     /* A session that is kept (session/journal.h): the worker was given its store and its log. */
     bool kept, fresh, durable;
     struct str id, config;
-    struct wire_mount *mounts;   /* in the order of the descriptors the worker was given */
+    struct str over;           /* NAME=VALUE lines: limits of now, which @limits has too */
+    struct wire_mount *mounts; /* in the order of the descriptors the worker was given */
     uint32_t n_mounts;
 };
 
@@ -193,6 +197,20 @@ struct wire_change {
     struct str diff; /* unified diff, when asked for and both sides are text */
 };
 
+struct wire_replay {
+    uint64_t from;
+    struct str user;
+    struct limits limits;
+};
+
+/* As struct replay_report of session/replay.h. */
+struct wire_replayed {
+    uint64_t seq;
+    uint8_t verdict;
+    struct str command, what, recorded, replayed, files;
+    int64_t recorded_us, replayed_us;
+};
+
 /* Encoders append a body to @out; its sticky error tells of failure. */
 void wire_put_ready(struct buf *out, const struct wire_ready *m);
 /* See wire_put_ready(). */
@@ -215,6 +233,10 @@ void wire_put_reply(struct buf *out, const struct wire_reply *m);
 void wire_put_diff(struct buf *out, const struct wire_diff *m);
 /* See wire_put_ready(). */
 void wire_put_change(struct buf *out, const struct wire_change *m);
+/* See wire_put_ready(). */
+void wire_put_replay(struct buf *out, const struct wire_replay *m);
+/* See wire_put_ready(). */
+void wire_put_replayed(struct buf *out, const struct wire_replayed *m);
 /* A body that is one number: SIGNAL (its number), RESIZE (rows << 16 | cols), CLOSE (the stream). */
 void wire_put_number(struct buf *out, uint32_t v);
 
@@ -240,5 +262,9 @@ int wire_get_reply(struct str body, struct wire_reply *ret) __attribute__((warn_
 int wire_get_diff(struct str body, struct wire_diff *ret) __attribute__((warn_unused_result));
 /* See wire_get_ready(). */
 int wire_get_change(struct str body, struct wire_change *ret) __attribute__((warn_unused_result));
+/* See wire_get_ready(). */
+int wire_get_replay(struct str body, struct wire_replay *ret) __attribute__((warn_unused_result));
+/* See wire_get_ready(). */
+int wire_get_replayed(struct str body, struct wire_replayed *ret) __attribute__((warn_unused_result));
 /* See wire_get_ready(). */
 int wire_get_number(struct str body, uint32_t *ret) __attribute__((warn_unused_result));

@@ -9,6 +9,7 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "session/journal.h"
+#include "session/replay.h"
 #include "types/errtab.h"
 #include "vfs/vfs.h"
 
@@ -20,7 +21,7 @@ struct serving {
     struct session_host host;
     const struct worker_config *cfg;
     uint32_t n_mounts; /* descriptors that are not the session's yet */
-    char *pending; /* output not sent yet: LIMIT_MSG_DATA bytes */
+    char *pending;     /* output not sent yet: LIMIT_MSG_DATA bytes */
     size_t n_pending;
     int stream;         /* which stream it is of */
     bool blocked;       /* the socket was full */
@@ -111,7 +112,8 @@ static void send_result(struct serving *w, const struct wire_result *m)
 
 /* ---- messages ---- */
 
-static int open_journal(struct serving *w, const struct wire_create *m, const struct session_config *cfg, struct err *err)
+static int open_journal(struct serving *w, const struct wire_create *m, const struct session_config *cfg,
+                        struct err *err)
 {
     if (!w->cfg->kept)
         return err_set(err, -EINVAL, "this worker was given no store");
@@ -120,7 +122,8 @@ static int open_journal(struct serving *w, const struct wire_create *m, const st
                                       .fresh = m->fresh,
                                       .durable = m->durable,
                                       .id = m->id,
-                                      .config = m->config};
+                                      .config = m->config,
+                                      .limits = m->over};
     int r = journal_open(&jc, w->tmpl, cfg, &w->host, &w->journal, err);
     if (r == 0)
         w->session = journal_session(w->journal);
@@ -266,8 +269,54 @@ static void on_number(struct serving *w, enum wire_type type, struct str body)
         session_close_output(w->session, (int)v);
 }
 
+static int send_replayed(void *arg, const struct replay_report *r)
+{
+    struct serving *w = arg;
+    const struct wire_replayed m = {
+        .seq = r->seq,
+        .verdict = (uint8_t)r->verdict,
+        .command = r->command,
+        .what = r->what,
+        .recorded = r->recorded,
+        .replayed = r->replayed,
+        .files = r->files,
+        .recorded_us = r->recorded_us,
+        .replayed_us = r->replayed_us,
+    };
+    wire_put_replayed(chan_scratch(&w->chan), &m);
+    send_scratch(w, WIRE_REPLAYED);
+    return w->fatal;
+}
+
+/* Carries the whole log out; nothing else is listened to meanwhile, and the driver ends it by ending us. */
+static void on_replay(struct serving *w, struct str body)
+{
+    struct wire_replay m;
+    struct err err = {0};
+    struct cas *store = NULL;
+    struct trace *t = NULL;
+    if (wire_get_replay(body, &m) || !w->cfg->kept) {
+        w->fatal = -EBADMSG;
+        return;
+    }
+    const struct session_config sc = {.user = m.user, .limits = m.limits};
+    int r = cas_open(w->cfg->store_fd, 0, &store, &err);
+    if (r == 0)
+        r = trace_open(w->cfg->trace_fd, 0, &t, NULL, &err);
+    if (r == 0)
+        r = replay_run(store, t, w->tmpl, &sc, m.from, send_replayed, w, &err);
+    trace_close(t);
+    cas_close(store);
+    if (w->fatal == 0)
+        reply_error(w, r, r ? err.text : "");
+}
+
 static void on_message(struct serving *w, enum wire_type type, struct str body)
 {
+    if (!w->session && type == WIRE_REPLAY) {
+        on_replay(w, body);
+        return;
+    }
     if (!w->session && type != WIRE_CREATE) {
         if (type == WIRE_EXEC || type == WIRE_FS)
             reply_error(w, -ESRCH, "no session");
@@ -312,6 +361,8 @@ static void on_message(struct serving *w, enum wire_type type, struct str body)
     case WIRE_RESULT:
     case WIRE_ANSWER:
     case WIRE_CHANGE:
+    case WIRE_REPLAY: /* in place of a session */
+    case WIRE_REPLAYED:
     case WIRE_TYPE_COUNT:
         w->fatal = -EBADMSG;
         break;
@@ -403,7 +454,8 @@ static int say_ready(struct serving *w, uint64_t applied, uint64_t missing, stru
     return chan_send_scratch(&w->chan, WIRE_READY);
 }
 
-int worker_serve(int sock, const struct worker_config *cfg, uint64_t ready_applied, uint64_t ready_missing, struct str notes)
+int worker_serve(int sock, const struct worker_config *cfg, uint64_t ready_applied, uint64_t ready_missing,
+                 struct str notes)
 {
     struct serving *w = mem_zalloc(sizeof(*w));
     chan_init(&w->chan, sock);

@@ -110,4 +110,4 @@ cat <(echo a) <(echo b)
 #@ err: any
 ulimit -n 6; unset v; exec {v}</dev/null; echo ${v-unset}
 ### process substitutions without end
-for ((i = 0; i < 3000; i++)); do read x < <(echo $i); done; echo $x
+for ((i = 0; i < 600; i++)); do read x < <(echo $i); done; echo $x

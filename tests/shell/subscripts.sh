@@ -77,3 +77,22 @@ unset i[9]; unset i[-9]; echo $?; unset i[-1]; declare -p i
 declare -A a=([k]=1); k=']'
 (exit 3) & wait -n -p a[x]; echo $? ${#a[@]}
 shopt -s assoc_expand_once; (exit 3) & wait -n -p a[$k]; echo $? "${!a[@]}"
+### compound values of associative arrays
+declare -A a
+a=([x]=1 y [z]=2 w v); declare -p a
+a=(x 1 [y]=2 z); declare -p a; a=(x 1 [y]=2 [z]=3); declare -p a
+a+=(q 1 [r]); declare -p a; a+=([q]=5 r); echo $?; declare -p a
+f='[x]=1'; declare -A e=($f 2); declare -p e
+### order of hashed programs and aliases
+for p in foo bar qux sh blat ls cat; do hash -p /bin/$p $p; done
+hash; hash -l; echo ${!BASH_CMDS[@]}; BASH_CMDS[zed]=/bin/zed; declare -p BASH_CMDS
+for p in foo bar qux sh blat ls cat; do alias $p=x; done; echo ${!BASH_ALIASES[@]}; alias
+### references to all of an array
+i=(5 "6 x" 7); declare -n q=i[@]; declare -n s=i[*]
+set -- "$q"; echo $#; set -- $q; echo $#; set -- "$s"; echo $#; x=$q; echo "$x"; IFS=-; echo "$s" "$q"; x=$s; echo "$x"
+IFS=' '
+echo ${q:-d} ${q+s} "${q:-d}" "${q/5/x}" "${q:1:2}"
+unset i; echo "[$q]" ${q-unset}
+declare -A a=(k v); declare -n q=a[@]; echo "$q"
+### process substitutions that are operators
+declare -a i=(9); [[ i[7<(4+2)] -eq 9 ]]; echo $?

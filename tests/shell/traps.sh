@@ -34,3 +34,38 @@ bash -c 'trap "exit 5" USR1; kill -USR1 $$; echo no'; echo $?; bash -c 'trap "ex
 trap 'echo one; exit 2' EXIT; exit 1
 ### exit trap sees variables and arguments
 set -- a b; x=1; f() { local x=2; trap 'echo $x $1' EXIT; exit; }; f c
+### RETURN trap, where it is
+show() { echo "$1 $2 in ${FUNCNAME[1]}"; }
+set -T
+trap 'show return $LINENO' RETURN
+f() {
+  echo f
+}
+
+g() {
+  f
+  . ./inc
+}
+echo 'echo inc
+f' > inc
+g
+. ./inc
+set +T
+g; . ./inc
+### DEBUG and RETURN traps around source
+echo 'echo inc' > inc
+trap 'echo debug $LINENO ${FUNCNAME-main}' DEBUG
+trap 'echo return $LINENO ${FUNCNAME-main}' RETURN
+. ./inc
+set -T
+. ./inc
+f() {
+  . ./inc
+}
+f
+### arguments of functions with extdebug
+#@ args: m n
+shopt -s extdebug
+f() { echo "${BASH_ARGV[@]} / ${BASH_ARGC[@]}"; }
+g() { f 1 "$@"; f; }
+f a b; g x y z; shopt -u extdebug

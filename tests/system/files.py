@@ -234,5 +234,16 @@ def unreadable_host_files_are_an_error_on_them_only(t):
     t.equal((r.status, r.out), (1, b'b\n'))
 
 
+@case
+def mounts_are_listed(t):
+    os.mkdir(t.path('with blank'))
+    t.write('file', 'x')
+    mounts = ['--mount', t.path('with blank') + ':/m/with blank:ro', '--mount', t.path('file') + ':/etc/conf']
+    r = run(mounts + ['-c', 'tail -n 2 /proc/mounts; df -a --output=source,target | tail -n 2; df --output=target /etc/conf; df | wc -l'])
+    t.equal(r.out.decode().splitlines(),
+            ['host /m/with\\040blank host ro,relatime 0 0', 'host /etc/conf host rw,relatime 0 0',
+             'host           /m/with blank', 'host           /etc/conf', 'Mounted on', '/etc/conf', '2'], r)
+
+
 if __name__ == '__main__':
     main()

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "base/mem.h"
 #include "base/test/test.h"
@@ -222,5 +223,75 @@ TEST(a_damaged_blob)
     CHECK(cas_test_holds(c, &ids[9], blob(9, buf)));
     CHECK(!cas_has(c, &ids[BLOBS - 1]));
     cas_close(c);
+    cas_test_done(&t);
+}
+
+/* ---- many processes, packs that fill and are sealed meanwhile ---- */
+
+enum { WRITERS = 5, RUNS = 30, PUTS = 4 };
+
+static struct str unique(int who, int i, char buf[600])
+{
+    struct str s = blob(i, buf);
+    return str_of(buf, s.n + (size_t)snprintf(buf + s.n, 30, " by %d", who));
+}
+
+static int write_much(struct cas_test *t, int who, uint64_t seed)
+{
+    char buf[600];
+    struct cas_id id;
+    for (int run = 0; run < RUNS; run++) {
+        struct cas *c;
+        if (cas_open(openat(t->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), CAS_WRITE, &c, NULL) < 0)
+            return 1;
+        for (int k = 0; k < PUTS; k++) {
+            int i = run * PUTS + k;
+            if (cas_put(c, unique(i % 3 ? who : -1, i, buf), &id) < 0)
+                return 2;
+        }
+        if (test_rand(&seed) % 2 ? cas_flush(c) < 0 : cas_sync(c) < 0)
+            return 3;
+        if (test_rand(&seed) % 8 == 0 && cas_test_fsck(c) != 0)
+            return 4;
+        cas_close(c);
+    }
+    return 0;
+}
+
+TEST(many_processes_fill_and_seal)
+{
+    struct cas_test t = cas_test_new();
+    pid_t pid[WRITERS];
+    char buf[600];
+    uint64_t seed = test_seed();
+    struct cas *old = cas_test_open(&t, CAS_CREATE);
+    CHECK(!cas_has(old, &(struct cas_id){{0}}));
+    for (int who = 0; who < WRITERS; who++) {
+        pid[who] = fork();
+        if (pid[who] == 0)
+            _exit(write_much(&t, who, seed + (uint64_t)who * 77 + 1));
+    }
+    for (int who = 0; who < WRITERS; who++) {
+        int status = -1;
+        waitpid(pid[who], &status, 0);
+        CHECK_INT(status, 0);
+    }
+    struct cas *c = cas_test_open(&t, CAS_WRITE);
+    CHECK_INT(cas_test_fsck(c), 0);
+    for (int who = 0; who < WRITERS; who++) {
+        for (int i = 0; i < RUNS * PUTS; i++) {
+            struct cas_hash h;
+            struct cas_id id;
+            struct str s = unique(i % 3 ? who : -1, i, buf);
+            cas_hash_init(&h);
+            cas_hash_add(&h, s.p, s.n);
+            cas_hash_end(&h, id.b);
+            CHECK(cas_test_holds(c, &id, s));
+            CHECK(cas_test_holds(old, &id, s));
+        }
+    }
+    CHECK_INT(cas_test_fsck(old), 0);
+    cas_close(c);
+    cas_close(old);
     cas_test_done(&t);
 }

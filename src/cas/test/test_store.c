@@ -235,3 +235,77 @@ TEST(full_packs_are_sealed)
     cas_close(c);
     cas_test_done(&t);
 }
+
+/* ---- memory ---- */
+
+TEST(each_allocation_fails)
+{
+    struct cas_test t = cas_test_new();
+    enum { BLOBS = 12 };
+    struct cas_id id[BLOBS];
+    char *text = mem_zalloc(400000);
+    size_t len[BLOBS];
+    uint64_t seed = 99;
+    for (size_t i = 0; i < 400000; i++)
+        text[i] = (char)(test_rand(&seed) % 16);
+    for (int i = 0; i < BLOBS; i++)
+        len[i] = i % 4 == 3 ? 350000 + (size_t)i : 500 * (size_t)i;
+    bool failed = true;
+    for (uint64_t n = 1; failed && n < 500; n++) {
+        failed = false;
+        struct cas *c = cas_test_open(&t, CAS_WRITE | CAS_CREATE);
+        mem_fail_after(n);
+        for (int i = 0; i < BLOBS; i++) {
+            int r;
+            while ((r = cas_put(c, str_of(text, len[i]), &id[i])) == -ENOMEM)
+                failed = true;
+            CHECK_INT(r, 0);
+            while ((r = cas_flush(c)) == -ENOMEM)
+                failed = true;
+            CHECK_INT(r, 0);
+            BUF_AUTO struct buf out;
+            buf_init(&out, LIMIT_CAS_BLOB);
+            while ((r = cas_get(c, &id[i], &out)) == -ENOMEM) {
+                failed = true;
+                buf_clear(&out);
+            }
+            CHECK_INT(r, 0);
+            CHECK_STR(buf_str(&out), str_of(text, len[i]));
+        }
+        failed |= cas_sync(c) == -ENOMEM;
+        mem_fail_after(0);
+        for (int i = 0; i < BLOBS; i++)
+            CHECK(cas_test_holds(c, &id[i], str_of(text, len[i])));
+        CHECK_INT(cas_test_fsck(c), 0);
+        cas_close(c);
+        /* Every other time on what is there: the logs are read then. */
+        if (n % 2)
+            cas_test_wipe(&t);
+    }
+    CHECK(!failed);
+    mem_free(text);
+    cas_test_done(&t);
+}
+
+/* What the store needs is its own; what cas_get() gives out is charged to who asks. */
+TEST(memory_is_the_stores_own)
+{
+    struct cas_test t = cas_test_new();
+    struct mem_account acc = {0};
+    struct cas *c = cas_test_open(&t, CAS_WRITE | CAS_CREATE);
+    struct cas_id id;
+    mem_use(&acc);
+    CHECK_INT(cas_put(c, STR("some text"), &id), 0);
+    CHECK_INT(cas_flush(c), 0);
+    CHECK_INT(acc.used, 0);
+    struct buf out;
+    buf_init(&out, 1000);
+    CHECK_INT(cas_get(c, &id, &out), 0);
+    CHECK(acc.used > 0 && acc.used < 1000);
+    buf_done(&out);
+    CHECK_INT(acc.used, 0);
+    cas_close(c);
+    CHECK_INT(acc.used, 0);
+    mem_use(NULL);
+    cas_test_done(&t);
+}

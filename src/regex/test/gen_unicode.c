@@ -7,6 +7,7 @@
 
 #include <locale.h>
 #include <stdio.h>
+#include <wchar.h>
 #include <wctype.h>
 
 #define LAST 0x10ffffu
@@ -56,6 +57,22 @@ static void mapping(const char *name, wint_t (*fn)(wint_t))
            name);
 }
 
+/* See unicode__widths. */
+static void widths(void)
+{
+    printf("\nconst uint32_t unicode__widths[] = {");
+    unsigned before = 4, n = 0;
+    for (unsigned c = 0; c <= LAST + 1; c++) {
+        unsigned k = c <= LAST && iswprint(c) ? 1 + (unsigned)wcwidth((wchar_t)c) : 0;
+        if (k == before)
+            continue;
+        before = k;
+        printf("%s0x%x,", n % 12 ? " " : "\n    ", c << 2 | k);
+        n++;
+    }
+    printf("\n};\nconst size_t unicode__n_widths = sizeof(unicode__widths) / sizeof(unicode__widths[0]);\n");
+}
+
 int main(void)
 {
     if (!setlocale(LC_ALL, "C.UTF-8"))
@@ -73,5 +90,6 @@ int main(void)
     ranges("gap", gap);
     mapping("upper", towupper);
     mapping("lower", towlower);
+    widths();
     return 0;
 }

@@ -3,6 +3,7 @@
 /* The tables against the C library's C.UTF-8. */
 
 #include <locale.h>
+#include <wchar.h>
 #include <wctype.h>
 
 #include "base/test/test.h"
@@ -34,6 +35,17 @@ TEST(cases)
     for (uint32_t c = 0; c <= UNICODE_MAX; c++)
         bad += towupper(c) != unicode_upper(c) || towlower(c) != unicode_lower(c);
     CHECK_INT(bad, 0);
+}
+
+TEST(widths)
+{
+    if (!setlocale(LC_ALL, "C.UTF-8"))
+        test_skip("no C.UTF-8");
+    unsigned bad = 0;
+    for (uint32_t c = 0; c <= UNICODE_MAX; c++)
+        bad += unicode_width(c) != (iswprint(c) ? wcwidth((wchar_t)c) : -1);
+    CHECK_INT(bad, 0);
+    CHECK_INT(unicode_width(UNICODE_MAX + 1), -1);
 }
 
 TEST(coding)

@@ -162,9 +162,10 @@ static int assign_value(struct decl *d, struct sym *s, const struct declared *t)
         return exec_assign_list(sh, s, &t->values, t->append) < 0;
     if (!t->has_value)
         return 0;
-    if (t->sub.p)
-        return assign_element(d, s, t);
     const struct var *v = var_find_raw(sh, s);
+    bool whole = d->set & (VAR_ARRAY | VAR_ASSOC) && is_list_text(t->value); /* -a a[9]="(x)": once a size */
+    if (t->sub.p && !whole)
+        return assign_element(d, s, t);
     bool list = !d->plain || d->set & (VAR_ARRAY | VAR_ASSOC);
     if (list && v && v->flags & (VAR_ARRAY | VAR_ASSOC) && is_list_text(t->value))
         return exec_assign_array_text(sh, s, str_of(t->value.p + 1, t->value.n - 2), t->append) < 0;
@@ -173,21 +174,17 @@ static int assign_value(struct decl *d, struct sym *s, const struct declared *t)
 
 /* ---- name references ---- */
 
-static int check_reference(struct decl *d, const struct declared *t)
+static int check_reference(struct decl *d, struct str value, struct str name)
 {
-    struct str base = t->value, sub;
-    if (t->value.n == 0) {
-        sh_error(d->sh, "%s: `%.*s': not a valid identifier", d->who, (int)t->value.n, t->value.p);
-        return 1;
-    }
-    if (var_split_ref(t->value, &base, &sub) && target_end(t->value, base.n) != t->value.n)
-        base = t->value;
+    struct str base = value, sub;
+    if (var_split_ref(value, &base, &sub) && target_end(value, base.n) != value.n)
+        base = value;
     if (!sym_valid(base)) {
-        sh_error(d->sh, "%s: `%.*s': invalid variable name for name reference", d->who, (int)t->value.n, t->value.p);
+        sh_error(d->sh, "%s: `%.*s': invalid variable name for name reference", d->who, (int)value.n, value.p);
         return 1;
     }
-    if (str_eq(t->value, t->name) && !d->local)
-        return fail(d, t->name, "nameref variable self references not allowed");
+    if (str_eq(value, name) && !d->local)
+        return fail(d, name, "nameref variable self references not allowed");
     return 0;
 }
 
@@ -196,7 +193,12 @@ static int make_reference(struct decl *d, struct sym *s, const struct declared *
     const struct var *v = var_find_raw(d->sh, s);
     if (v && v->flags & (VAR_ARRAY | VAR_ASSOC))
         return fail(d, t->name, "reference variable cannot be an array");
-    if (t->has_value && check_reference(d, t))
+    if (t->has_value && !t->value.n)
+        return bad_name(d, t->value);
+    if (t->has_value && check_reference(d, t->value, t->name))
+        return 1;
+    bool named = v && v->flags & VAR_SET && !t->has_value && !(v->flags & (VAR_NAMEREF | VAR_DYN));
+    if (named && check_reference(d, str_of(v->p, v->n), t->name))
         return 1;
     if (var_attr(d->sh, s, 0, VAR_NAMEREF | VAR_INTEGER) < 0)
         return 1;
@@ -216,15 +218,20 @@ static int declare_bound(struct decl *d, struct sym *s, struct declared *t)
 {
     struct shell *sh = d->sh;
     const struct var *v = var_find_raw(sh, s);
-    bool changes = t->has_value || t->list || d->clear & VAR_READONLY;
+    bool changes = t->has_value || t->list || d->clear & (VAR_READONLY | VAR_NAMEREF);
     if (is_readonly(v) && (changes || d->set & VAR_NAMEREF)) {
         if (!d->plain)
             return fail(d, t->name, "readonly variable");
         sh_error(sh, "%s: readonly variable", t->name.p);
         return sh_misused(sh, 1);
     }
-    if (d->clear & VAR_NAMEREF && var_attr(sh, s, 0, VAR_NAMEREF) < 0)
-        return 1;
+    if (d->clear & VAR_NAMEREF && v && v->flags & VAR_NAMEREF) {
+        /* A value is still for what is referred to. */
+        struct sym *real = t->has_value ? var_resolve(sh, s, NULL) : s;
+        if (!real || var_attr(sh, s, 0, VAR_NAMEREF) < 0)
+            return 1;
+        s = real;
+    }
     int status;
     if (d->set & VAR_NAMEREF)
         status = make_reference(d, s, t);

@@ -45,18 +45,13 @@ struct filter {
     const char *posix_word;
 };
 
-/* The form POSIX asks of `export -p` and `readonly -p`. */
-static void put_posix(struct shell *sh, const char *word, struct sym *s, struct var *v)
+/* "declare -FLAGS NAME…" as posix mode shows it: of the flags there is only the one of an array. */
+static void put_posix(struct shell *sh, const char *word, const struct var *v, struct str text)
 {
-    BUF_AUTO struct buf b;
-    buf_init(&b, LIMIT_STRING);
-    buf_addf(&b, "%s %s", word, s->name.p);
-    if (v->flags & VAR_SET && !(v->flags & (VAR_ARRAY | VAR_ASSOC))) {
-        buf_putc(&b, '=');
-        quote_single(&b, str_of(v->p, v->n));
-    }
-    buf_putc(&b, '\n');
-    sh_write(sh, buf_str(&b));
+    const char *array = v->flags & VAR_ARRAY ? " -a" : v->flags & VAR_ASSOC ? " -A" : "";
+    ptrdiff_t space = str_find(text, ' ', sizeof "declare");
+    text = str_from(text, space < 0 ? 0 : (size_t)space);
+    sh_printf(sh, "%s%s%.*s", word, array, (int)text.n, text.p);
 }
 
 static void put_declared(void *arg, struct sym *s, struct var *v)
@@ -67,16 +62,15 @@ static void put_declared(void *arg, struct sym *s, struct var *v)
         return;
     if (f->local_only && (!(v->flags & VAR_LOCAL) || v->depth != sh->func_depth))
         return;
-    if (f->posix_word && sh_opt(sh, OPT_POSIX)) {
-        put_posix(sh, f->posix_word, s, v);
-        return;
-    }
     BUF_AUTO struct buf b;
     buf_init(&b, LIMIT_STRING);
     var_print_declare(sh, s, v, &b);
     if (b.n && b.p[b.n - 1] != '\n')
         buf_putc(&b, '\n');
-    sh_write(sh, buf_str(&b));
+    if (f->posix_word && sh_opt(sh, OPT_POSIX))
+        put_posix(sh, f->posix_word, v, buf_str(&b));
+    else
+        sh_write(sh, buf_str(&b));
 }
 
 void declare_list(struct shell *sh, uint32_t flags, bool local_only, const char *posix_word)

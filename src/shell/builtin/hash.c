@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+#include "shell/array_int.h"
+
 struct hash_opts {
     bool list, reset, drop, tell;
     struct str path; /* -p */
@@ -11,17 +13,22 @@ struct hash_opts {
 static int list_all(struct shell *sh, bool reusable)
 {
     struct map_iter it = {0};
+    struct str name, path;
+    struct assoc *order = assoc_new(HASH_BUCKETS);
     bool any = false;
-    while (sh->hashed && map_next(sh->hashed, &it)) {
-        const struct hash_entry *e = it.val;
+    while (order && sh->hashed && map_next(sh->hashed, &it))
+        (void)assoc_set(order, it.key, STR(""));
+    for (size_t i = 0; order && assoc_at(order, i, &name, &path); i++) {
+        const struct hash_entry *e = map_get(sh->hashed, name);
         if (!any && !reusable)
             sh_puts(sh, "hits\tcommand\n");
         any = true;
         if (reusable)
-            sh_printf(sh, "builtin hash -p %s %s\n", e->path, it.key.p);
+            sh_printf(sh, "builtin hash -p %s %s\n", e->path, name.p);
         else
             sh_printf(sh, "%4u\t%s\n", e->hits, e->path);
     }
+    assoc_free(order);
     if (!any && !reusable && !sh_opt(sh, OPT_POSIX))
         sh_puts(sh, "hash: hash table empty\n");
     return 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What df shows is the session's tree: its quota, and what the tree holds as the quota counts it, in blocks of 1 KiB.
- * Rows are those of /proc/mounts. A directory mounted from the host is not listed there; as an operand it gives the row
- * that the real tool has for such a file system ("-" for its name), with the tree's numbers, because what is written to
- * it goes into the tree. What it holds on the host is no use of the session's room.
+ * Rows are those of /proc/mounts. A directory mounted from the host has the tree's numbers, because what is written to
+ * it goes into the tree; what it holds on the host is no use of the session's room. So without operands it is listed
+ * with -a only, as the real tool does with a file system that it has listed already.
  */
 #include "shell/cmd/cmd.h"
 
@@ -12,7 +12,6 @@
 #include <stdio.h>
 
 #include "base/num.h"
-#include "shell/cmd/canon.h"
 #include "shell/cmd/num.h"
 #include "shell/cmd/wide.h"
 
@@ -116,25 +115,20 @@ static void add_row(struct df *d, const char *source, const char *type, const ch
     d->last = &r->next;
 }
 
-/* Where the file system that @name is on begins: the path above which the device is another one. */
-static const char *mount_point(struct df *d, const char *name, uint64_t dev)
+/* The row of the host mount that is looked for by its device, or of each one. */
+struct mount_rows {
+    struct df *d;
+    const char *file;
+    uint64_t dev; /* 0: all */
+};
+
+static int mount_row(void *arg, const struct vfs_mount *m)
 {
-    struct vfs_ctx ctx = cmd_ctx(d->c);
-    struct vfs_stat st;
-    BUF_AUTO struct buf path;
-    buf_init(&path, 2 * LIMIT_PATH);
-    if (canon_path(d->c, name, CANON_EXISTING, false, &path) < 0 ||
-        vfs_stat(cmd_vfs(d->c), &ctx, 0, buf_str(&path), 0, &st) < 0 || st.dev != dev)
-        return NULL;
-    for (size_t n = path.n; n > 1;) {
-        while (n > 1 && path.p[n - 1] != '/')
-            n--;
-        n = n > 1 ? n - 1 : n;
-        if (vfs_stat(cmd_vfs(d->c), &ctx, 0, str_of(path.p, n), 0, &st) < 0 || st.dev != dev)
-            break;
-        buf_trunc(&path, n);
-    }
-    return arena_dup(d->c->arena, path.p, path.n);
+    const struct mount_rows *q = arg;
+    if (q->dev && q->dev != m->dev)
+        return 0;
+    add_row(q->d, "host", "host", q->file, arena_dup(q->d->c->arena, m->path.p, m->path.n));
+    return q->dev != 0;
 }
 
 static int operand(struct df *d, const char *name)
@@ -150,12 +144,11 @@ static int operand(struct df *d, const char *name)
     } else if (d->has_proc && st.dev == d->proc.dev) {
         add_row(d, "proc", "proc", name, "/proc");
     } else {
-        const char *target = mount_point(d, name, st.dev);
-        if (!target) {
+        struct mount_rows q = {d, name, st.dev};
+        if (!vfs_mount_each(cmd_vfs(d->c), mount_row, &q)) {
             cmd_err(d->c, "%s: not on a file system of this tree", cmd_quote(d->c, name, false));
             return 1;
         }
-        add_row(d, "-", "-", name, target);
     }
     return 0;
 }
@@ -175,6 +168,9 @@ static int collect(struct df *d)
     add_row(d, "frontal", "frontal", "-", "/");
     if (d->all && d->has_proc)
         add_row(d, "proc", "proc", "-", "/proc");
+    if (d->all)
+        (void)vfs_mount_each(cmd_vfs(c), mount_row,
+                             &(struct mount_rows){d, "-", 0}); /* it returns what mount_row does */
     return 0;
 }
 

@@ -566,10 +566,12 @@ static int run(struct grep *g)
     return g->error ? 2 : hit ? 0 : 1;
 }
 
-static int main_grep(struct cmd *c)
+static int main_as(struct cmd *c, enum grep_matcher matcher)
 {
     struct grep g = {
         .c = c, .eol = '\n', .max_count = INT64_MAX, .before = -1, .after = -1, .context = -1, .group_sep = "--"};
+    g.matcher = matcher;
+    c->name = "grep"; /* also where an old name was used */
     c->opt_no_try = true;
     int status = run(&g);
     grep_scan_done(&g);
@@ -578,6 +580,25 @@ static int main_grep(struct cmd *c)
     return status;
 }
 
+static int main_grep(struct cmd *c)
+{
+    return main_as(c, GREP_BASIC);
+}
+
+static int main_egrep(struct cmd *c)
+{
+    return main_as(c, GREP_EXTENDED);
+}
+
+static int main_fgrep(struct cmd *c)
+{
+    return main_as(c, GREP_FIXED);
+}
+
+#define OLD_HELP "An old name of grep with this option; see grep --help.\n"
+
+CMD(egrep, main_egrep, 2, "Usage: egrep [OPTION]... PATTERNS [FILE]...\n", "grep -E. " OLD_HELP);
+CMD(fgrep, main_fgrep, 2, "Usage: fgrep [OPTION]... PATTERNS [FILE]...\n", "grep -F. " OLD_HELP);
 CMD(grep, main_grep, 2, "Usage: grep [OPTION]... PATTERNS [FILE]...\n",
     "Prints the lines of each FILE that match one of PATTERNS (one a line). \"-\" is standard input.\n"
     "  -G, -E, -F, -P    patterns are basic or extended expressions, strings, Perl's\n"

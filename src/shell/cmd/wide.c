@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "shell/cmd/wide.h"
 
-#include "shell/cmd/wide_int.h"
+#include "regex/unicode.h"
 
 /* Length that the first byte announces, and the bits of the character in it; 0: not a first byte. As the C library's,
  * lengths up to six are known, though nothing beyond four bytes is a character. */
@@ -52,21 +52,12 @@ int wide_width(uint32_t ch)
 {
     if (ch < 0x7f)
         return ch >= 0x20 ? 1 : -1;
-    size_t lo = 0, hi = wide__n_runs;
-    while (hi - lo > 1) {
-        size_t mid = (lo + hi) / 2;
-        if (wide__runs[mid] >> 2 <= ch)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    return (int)(wide__runs[lo] & 3) - 1;
+    return unicode_width(ch);
 }
 
 bool wide_space(uint32_t ch)
 {
     if (ch < 0x80)
         return ch == ' ' || (ch >= 9 && ch <= 13);
-    return ch == 0x1680 || (ch >= 0x2000 && ch <= 0x200a && ch != 0x2007) || ch == 0x2028 || ch == 0x2029 ||
-           ch == 0x205f || ch == 0x3000;
+    return unicode_is(UNICODE_SPACE, ch);
 }

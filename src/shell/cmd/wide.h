@@ -4,8 +4,7 @@
 /*
  * wide - what commands need to know of Unicode characters: decoding, whether one prints, and its columns.
  *
- * The classes are those of glibc's C.UTF-8, held in a table of our own, because a confined worker cannot load a locale.
- * test/gen_wide.c made the table, and a test compares the two.
+ * The tables are those of regex/unicode.h; what is here decodes as the C library does, and knows ASCII without looking.
  */
 
 #include "base/str.h"

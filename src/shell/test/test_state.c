@@ -51,11 +51,11 @@ static void check_stays(struct kept_world *w, struct texts *t, const char *name)
         printf("# in %s\n", name);
 }
 
-static void read_file(const char *ending, struct buf *out)
+static void read_file(const char *dir, const char *name, struct buf *out)
 {
     char path[4096], block[4096];
     size_t n;
-    snprintf(path, sizeof path, "%s/state%s", TEST_CASES, ending);
+    snprintf(path, sizeof path, "%s/%s", dir, name);
     FILE *f = fopen(path, "re");
     if (!CHECK(f != NULL))
         return;
@@ -151,9 +151,9 @@ TEST_LIMIT(goes_on_as_one_shell, 300)
     buf_init(&cases, 1 << 20);
     buf_init(&wanted, 1 << 20);
     buf_init(&tail, 1 << 20);
-    read_file(".sh", &cases);
-    read_file(".out", &wanted);
-    read_file(".tail", &tail);
+    read_file(TEST_CASES, "state.sh", &cases);
+    read_file(TEST_CASES, "state.out", &wanted);
+    read_file(TEST_CASES, "state.tail", &tail);
     struct str rest = buf_str(&cases), out = buf_str(&wanted);
     struct str mark = STR("#-- "), name, want_name, next, line;
     (void)cut(&rest, mark, &name); /* nothing */
@@ -164,6 +164,32 @@ TEST_LIMIT(goes_on_as_one_shell, 300)
         struct str want = cut(&out, mark, &want_name);
         check_case(first, text, buf_str(&tail), str_starts(name, STR("#-- ours")) ? STR("") : want);
         name = next;
+    }
+}
+
+/* Whatever the scripts beside bash do to a shell. */
+TEST_LIMIT(scripts_of_all_kinds, 300)
+{
+    static const char *const files[] = {"basics.sh", "exec.sh", "redir.sh", "traps.sh"};
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        BUF_AUTO struct buf cases;
+        buf_init(&cases, 1 << 20);
+        read_file(TEST_SCRIPTS, files[i], &cases);
+        struct str rest = buf_str(&cases), mark = STR("### "), name, next;
+        (void)cut(&rest, mark, &name);
+        for (; name.n; name = next) {
+            struct str text = cut(&rest, mark, &next);
+            struct kept_world *w = kept_world_new();
+            struct texts t;
+            int r;
+            texts_init(&t);
+            MEM_AUTO char *script = joined(text, STR(""), STR(""));
+            (void)kept_world_run(w, &(struct kept_run){.text = script}, &t.out, &t.first, &r);
+            if (r == 0)
+                check_stays(w, &t, script);
+            kept_world_free(w);
+            texts_done(&t);
+        }
     }
 }
 
@@ -334,18 +360,20 @@ TEST(a_removed_directory)
 
 TEST(what_the_start_gives_is_for_that_start)
 {
-    static char foo[] = "FOO=given", bar[] = "BAR=given", ro[] = "RO=given";
-    char *env[] = {foo, bar, ro, NULL};
+    static char foo[] = "FOO=given", bar[] = "BAR=given", ro[] = "RO=given", ifs[] = "IFS=g", again[] = "FOO=given",
+                odd[] = "odd.name=x", pwd[] = "PWD=/usr";
+    char *env[] = {foo, bar, ro, ifs, again, odd, pwd, NULL};
     struct kept_world *w = kept_world_new();
     struct texts t;
     int r;
     texts_init(&t);
     run(w, "FOO=mine; set -- a b; BASH_ARGV0=zero; readonly RO=mine", (struct str){0}, &t.out, &t.first);
-    struct kept_run second = {.text = "echo $FOO $BAR $RO $0 $@; declare -p FOO; x=1", .name = "name", .arg = "arg"};
+    struct kept_run second = {
+        .text = "echo $FOO $BAR $RO $0 $@ $PWD; declare -p FOO; x=1; env | grep odd", .name = "name", .arg = "arg"};
     second.env = env;
     second.state = buf_str(&t.first);
     (void)kept_world_run(w, &second, &t.out, &t.second, &r);
-    CHECK_STR(buf_str(&t.out), STR("given given mine name arg\ndeclare -x FOO=\"given\"\n"));
+    CHECK_STR(buf_str(&t.out), STR("given given mine name arg /\ndeclare -x FOO=\"given\"\nodd.name=x\n"));
     buf_clear(&t.out);
     run(w, "echo $FOO $BAR- $0 $@ $x", buf_str(&t.second), &t.out, &t.first);
     CHECK_STR(buf_str(&t.out), STR("mine - zero a b 1\n"));

@@ -78,7 +78,7 @@ TEST(associative_arrays_list_as_bash)
 {
     static const char *const keys[] = {"1", "2", "3", "foo", "bar", "baz", "qux", "10", "11", "12"};
     static const char want[] = "3 2 1 qux foo bar baz 12 10 11 ";
-    struct assoc *a = assoc_new();
+    struct assoc *a = assoc_new(0);
     struct buf out BUF_AUTO;
     buf_init(&out, 1000);
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
@@ -108,7 +108,7 @@ TEST(arrays_survive_failing_allocations)
 {
     for (uint64_t n = 1; n < 12; n++) {
         struct arr *a = arr_new();
-        struct assoc *m = assoc_new();
+        struct assoc *m = assoc_new(0);
         CHECK_INT(arr_set(a, 1, STR("one")), 0);
         CHECK_INT(assoc_set(m, STR("k"), STR("v")), 0);
         mem_fail_after(n);

@@ -374,6 +374,36 @@ TEST(mounts_cover)
     vfs_free(v);
 }
 
+static int add_mount(void *arg, const struct vfs_mount *m)
+{
+    return buf_addf(arg, "%.*s %d %llu\n", (int)m->path.n, m->path.p, m->read_only, (unsigned long long)m->dev);
+}
+
+TEST(mounts_are_listed)
+{
+    setup();
+    struct vfs *v = mounted(VFS_MOUNT_RO);
+    struct buf got, want;
+    buf_init(&got, 4096);
+    buf_init(&want, 4096);
+    int fd = open(host_path("m"), O_PATH | O_DIRECTORY | O_CLOEXEC);
+    CHECK_INT(vfs_mount_host(v, STR("/a/b"), dup(fd), VFS_MOUNT_COW, 0, 0, 0, 0), 0);
+    CHECK_INT(vfs_mount_host(v, STR("/c"), dup(fd), VFS_MOUNT_COW, 0, 0, 0, 0), 0);
+    CHECK_INT(vfs_mount_host(v, STR("/c"), fd, VFS_MOUNT_COW, 0, 0, 0, 0), 0);
+    fd = open(host_path("m/a.txt"), O_RDONLY | O_CLOEXEC);
+    CHECK_INT(vfs_mount_host(v, STR("/a/file"), fd, VFS_MOUNT_COW, 0, 0, 0, 0), 0);
+    CHECK_INT(vfs_rename(v, &tree_ctx, 0, STR("/a"), 0, STR("/moved"), 0), 0);
+    /* The first one at /c was covered by the second. */
+    static const char *const paths[] = {"/mnt/host", "/moved/b", "/c", "/moved/file"};
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+        buf_addf(&want, "%s %d %llu\n", paths[i], i == 0, (unsigned long long)tree_stat(v, paths[i]).dev);
+    CHECK_INT(vfs_mount_each(v, add_mount, &got), 0);
+    CHECK_STR(buf_str(&got), buf_str(&want));
+    buf_done(&got);
+    buf_done(&want);
+    vfs_free(v);
+}
+
 TEST(large_files)
 {
     static char block[300000], got[300000];

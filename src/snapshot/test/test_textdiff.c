@@ -7,13 +7,13 @@
 
 #include "base/mem.h"
 #include "base/test/test.h"
-#include "session/session_int.h"
+#include "snapshot/textdiff.h"
 
 static void check_diff(const char *a, const char *b, const char *want)
 {
     BUF_AUTO struct buf out;
     buf_init(&out, 1u << 20);
-    CHECK_INT(session__unified(str_c(a), str_c(b), &out), 0);
+    CHECK_INT(textdiff_unified(str_c(a), str_c(b), &out), 0);
     CHECK_C(out.p, want);
 }
 
@@ -38,7 +38,7 @@ TEST(distant_changes_are_two_hunks)
         buf_addf(&a, "%d\n", i);
         buf_addf(&b, i == 3 || i == 25 ? "x%d\n" : "%d\n", i);
     }
-    CHECK_INT(session__unified(buf_str(&a), buf_str(&b), &out), 0);
+    CHECK_INT(textdiff_unified(buf_str(&a), buf_str(&b), &out), 0);
     int hunks = 0;
     for (const char *p = out.p; (p = strstr(p, "@@ -")); p++)
         hunks++;
@@ -114,7 +114,7 @@ TEST(a_diff_applied_to_the_old_text_gives_the_new)
         buf_init(&got, 1u << 20);
         random_text(&seed, &a, (int)(test_rand(&seed) % 60), 1 + (int)(test_rand(&seed) % 12));
         random_text(&seed, &b, (int)(test_rand(&seed) % 60), 1 + (int)(test_rand(&seed) % 12));
-        CHECK_INT(session__unified(buf_str(&a), buf_str(&b), &d), 0);
+        CHECK_INT(textdiff_unified(buf_str(&a), buf_str(&b), &d), 0);
         if (!CHECK(patch(buf_str(&a), buf_str(&d), &got)) || !CHECK_STR(buf_str(&got), buf_str(&b)))
             return;
     }
@@ -131,7 +131,7 @@ TEST(texts_with_nothing_in_common_are_bounded_in_time_and_memory)
         buf_addf(&a, "a%d\n", i);
         buf_addf(&b, "b%d\n", i);
     }
-    CHECK_INT(session__unified(buf_str(&a), buf_str(&b), &d), 0);
+    CHECK_INT(textdiff_unified(buf_str(&a), buf_str(&b), &d), 0);
     CHECK(patch(buf_str(&a), buf_str(&d), &got));
     CHECK(str_eq(buf_str(&got), buf_str(&b)));
 }

@@ -9,6 +9,7 @@ static const struct {
     const char *name;
     int (*fn)(int argc, char **argv);
 } verbs[] = {
+    /* clang-format off */
     {"run", cli_run},
     {"shell", cli_shell},
     {"session", cli_session},
@@ -23,6 +24,7 @@ static const struct {
     {"import", cli_import},
     {"store", cli_store},
     {"doctor", cli_doctor},
+    /* clang-format on */
 };
 #define VERBS (sizeof(verbs) / sizeof(verbs[0]))
 

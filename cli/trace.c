@@ -402,6 +402,21 @@ static int follow(struct showing *sh, struct trace_pos *pos, int fd, struct err 
     return 0;
 }
 
+/* The last event before the damage that a session can go on from. */
+static uint64_t last_good(struct trace *t)
+{
+    struct trace_pos pos;
+    struct trace_event e;
+    uint64_t seq = 0;
+    trace_begin(&pos);
+    while (trace_next(t, &pos, &e, NULL) > 0) {
+        if (e.type == TRACE_CREATED || e.type == TRACE_END || e.type == TRACE_RESTORE)
+            seq = e.seq;
+    }
+    trace_pos_done(&pos);
+    return seq;
+}
+
 static int verify(struct showing *sh, const char *who, struct err *err)
 {
     struct trace_report rep;
@@ -421,10 +436,11 @@ static int verify(struct showing *sh, const char *who, struct err *err)
         cli_put_hash(&sh->view, &sh->out, &rep.head);
         buf_putc(&sh->out, '\n');
     } else {
-        buf_addf(&sh->out,
-                 "damaged: %s\n%" PRIu64 " events before it are whole; restore or fork %s@%" PRIu64
-                 " goes on from there\n",
-                 rep.what, rep.events, who, rep.events ? rep.events - 1 : 0);
+        buf_addf(&sh->out, "damaged: %s\n", rep.what);
+        if (rep.events)
+            buf_addf(&sh->out,
+                     "what was before can be saved: frontal-sandbox fork %s@%" PRIu64 " NEW, then session destroy %s\n",
+                     who, last_good(sh->t), who);
     }
     return cli_print(&sh->out) ? -EIO : r ? 1 : 0;
 }

@@ -130,11 +130,49 @@ static int state_at(struct trace *t, struct trace_pos *pos, const char *who, uin
     return r ? damaged(who, r, err) : damaged(who, err_set(err, -EBADMSG, "it has no state"), err);
 }
 
+/* The same, read from the begin: for a log that is damaged behind the event. -EBADMSG when it is so before. */
+static int state_at_from_begin(struct trace *t, uint64_t seq, struct state_place *p)
+{
+    struct trace_pos pos;
+    struct trace_event e;
+    bool running = false, found = false;
+    int r;
+    trace_begin(&pos);
+    while (!found && (r = trace_next(t, &pos, &e, NULL)) > 0) {
+        const struct trace_state *st = state_in(&e);
+        bool ends = running && e.type == TRACE_END;
+        running = e.type == TRACE_EXEC || (running && !ends);
+        if (st && (e.seq == seq || e.type != TRACE_SNAPSHOT) && (e.seq <= seq || ends)) {
+            p->seq = e.seq;
+            p->state = *st;
+        }
+        found = e.seq >= seq && !running;
+    }
+    trace_pos_done(&pos);
+    return found ? 0 : -EBADMSG;
+}
+
+/* @err keeps what is wrong with the log when it is of no use. */
+static int state_at_seq(struct trace *t, const char *who, uint64_t seq, struct state_place *p, struct err *err)
+{
+    struct trace_pos pos;
+    trace_begin(&pos);
+    int r = trace_tail(t, &pos, err);
+    if (r)
+        r = damaged(who, r, err);
+    else if (seq >= pos.seq)
+        r = err_set(err, -ENOENT, "session '%s' has no @%" PRIu64 ": its events are @0 to @%" PRIu64, who, seq,
+                    pos.seq - 1);
+    else
+        r = state_at(t, &pos, who, seq, p, err);
+    trace_pos_done(&pos);
+    return r == -EBADMSG && state_at_from_begin(t, seq, p) == 0 ? 0 : r;
+}
+
 static int place_in(struct state *s, struct str who, const uint64_t *seq, struct state_place *p, struct err *err)
 {
     char name[STATE_NAME_MAX + 1];
     struct trace *t;
-    struct trace_pos pos;
     int r = state__find(s, who, p->session, name, err);
     if (r)
         return r;
@@ -142,22 +180,13 @@ static int place_in(struct state *s, struct str who, const uint64_t *seq, struct
     r = state__trace(s, p->session, &t, err);
     if (r)
         return r;
-    trace_begin(&pos);
     r = read_created(t, said, p, err);
     if (r == 0 && !seq) {
         r = state_last(t, &p->seq, &p->state, err);
         r = r ? damaged(said, r, err) : 0;
     } else if (r == 0) {
-        r = trace_tail(t, &pos, err);
-        if (r)
-            r = damaged(said, r, err);
-        else if (*seq >= pos.seq)
-            r = err_set(err, -ENOENT, "session '%s' has no @%" PRIu64 ": its events are @0 to @%" PRIu64, said, *seq,
-                        pos.seq - 1);
-        else
-            r = state_at(t, &pos, said, *seq, p, err);
+        r = state_at_seq(t, said, *seq, p, err);
     }
-    trace_pos_done(&pos);
     trace_close(t);
     return r;
 }

@@ -180,11 +180,16 @@ def trace_verify(t):
     path = t.path('state', 'sessions', json.loads(ok(t, 'session show build --json'))['id'], 'trace')
     data = t.read(path)
     with open(path, 'r+b') as f:
-        f.seek(len(data) // 2)
-        f.write(bytes([data[len(data) // 2] ^ 1]))
+        at = data.index(b'rm /tmp/w/b')  # of the second command
+        f.seek(at)
+        f.write(bytes([data[at] ^ 1]))
     r = fs(t, 'trace --verify build')
     t.equal(r.status, 1)
     t.ok(r.out.startswith(b'damaged: '), r)
+    m = re.search(rb'frontal-sandbox (fork build@\d+) NEW', r.out)
+    if t.ok(m, r):
+        ok(t, m.group(1).decode() + ' saved')
+        t.equal(sh(t, 'saved', 'ls /tmp/w').out, b'a\nb\n')
     t.equal(json.loads(fs(t, 'trace --verify --json build').out)['ok'], False)
     r = fs(t, 'store fsck')
     t.equal(r.status, 1)

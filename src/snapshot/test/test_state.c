@@ -342,6 +342,36 @@ TEST(places)
     state_test_done(&t);
 }
 
+/* What was before the damage can be had. */
+TEST(places_before_damage)
+{
+    struct state_test t = state_test_new();
+    struct state_place p;
+    struct err err = {0};
+    struct stat st;
+    char id[STATE_ID_MAX], path[200], c;
+    state_test_session(t.s, "s", id);
+    state_test_exec(t.s, "s", 10, true); /* 1 2 3 */
+    state_test_exec(t.s, "s", 20, true); /* 4 5 6 */
+    snprintf(path, sizeof(path), "%s/sessions/%s/trace", t.path, id);
+    CHECK_INT(stat(path, &st), 0);
+    state_test_exec(t.s, "s", 30, true); /* 7 8 9 */
+    state_test_exec(t.s, "s", 40, true); /* 10 11 12 */
+    FD_AUTO int fd = open(path, O_RDWR | O_CLOEXEC);
+    CHECK_INT(pread(fd, &c, 1, st.st_size + 40), 1);
+    c ^= 1;
+    CHECK_INT(pwrite(fd, &c, 1, st.st_size + 40), 1);
+    check_place(t.s, "s@0", 0, 1);
+    check_place(t.s, "s@2", 3, 10);
+    check_place(t.s, "s@3", 3, 10);
+    check_place(t.s, "s@5", 6, 20);
+    check_place(t.s, "s@6", 6, 20);
+    CHECK_INT(state_resolve(t.s, STR("s@7"), &p, &err), -EBADMSG);
+    CHECK(strstr(err.text, "--verify") != NULL);
+    check_place(t.s, "s@11", 12, 40);
+    state_test_done(&t);
+}
+
 /* ---- crashes ---- */
 
 struct crash {

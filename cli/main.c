@@ -9,20 +9,10 @@ static const struct {
     const char *name;
     int (*fn)(int argc, char **argv);
 } verbs[] = {
-    {"run", cli_run},
-    {"shell", cli_shell},
-    {"session", cli_session},
-    {"trace", cli_trace},
-    {"snapshot", cli_snapshot},
-    {"restore", cli_restore},
-    {"fork", cli_fork},
-    {"diff", cli_diff},
-    {"merge", cli_merge},
-    {"replay", cli_replay},
-    {"export", cli_export},
-    {"import", cli_import},
-    {"store", cli_store},
-    {"doctor", cli_doctor},
+    {"run", cli_run},           {"shell", cli_shell},     {"session", cli_session}, {"trace", cli_trace},
+    {"snapshot", cli_snapshot}, {"restore", cli_restore}, {"fork", cli_fork},       {"diff", cli_diff},
+    {"merge", cli_merge},       {"replay", cli_replay},   {"export", cli_export},   {"import", cli_import},
+    {"store", cli_store},       {"doctor", cli_doctor},
 };
 #define VERBS (sizeof(verbs) / sizeof(verbs[0]))
 

@@ -509,12 +509,8 @@ struct host *vfs__host_new(int fd, uint32_t host_uid, uint32_t host_gid, uint32_
     struct host *h = vfs__alloc(sizeof(*h));
     if (!h)
         return NULL;
-    *h = (struct host){.refs = 1,
-                       .fd = fd < 0 ? -ESTALE : fd,
-                       .host_uid = host_uid,
-                       .host_gid = host_gid,
-                       .uid = uid,
-                       .gid = gid};
+    *h = (struct host){
+        .refs = 1, .fd = fd < 0 ? -ESTALE : fd, .host_uid = host_uid, .host_gid = host_gid, .uid = uid, .gid = gid};
     for (unsigned i = 0; i < HOST_KEPT; i++)
         h->kept[i].fd = -1;
     return h;

@@ -285,6 +285,9 @@ enum vfs_mount_flags { VFS_MOUNT_RO = 1 << 0, VFS_MOUNT_COW = 1 << 1 };
 int vfs_mount_host(struct vfs *v, struct str path, int host_fd, int flags, uint32_t host_uid, uint32_t host_gid,
                    uint32_t uid, uint32_t gid);
 
+/* How often this thread has asked the host for something of a mount: a listing, a status, bytes. */
+uint64_t vfs_host_reads(void);
+
 struct vfs_mount {
     struct str path; /* where it is now; borrowed during the call */
     uint64_t dev;    /* vfs_stat.dev of what is on it */

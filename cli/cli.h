@@ -49,6 +49,7 @@ struct cli_options {
     uint32_t n_env, n_secrets;
     const char *session, *state; /* kept under this name in this state directory */
     bool durable;
+    bool without_mounts; /* of a session that exists: what it shows of the host is not opened */
     struct cli_limit_arg {
         struct str name, value;
     } * limit_args; /* --limit as given */
@@ -95,6 +96,9 @@ struct cli_keep {
 /* Finds or makes the session of --session and takes it; what it was made with goes into the options. Close it after
  * success. */
 int cli_keep_open(struct cli_options *o, struct cli_keep *k, struct err *err);
+/* A session to look at: @made gets what it was made with (without its mounts when made->without_mounts). Close it after
+ * success. */
+int cli_keep_look(const char *state_dir, const char *who, struct cli_options *made, struct cli_keep *k, struct err *err);
 /* A new session is in its log now: it gets its name. */
 int cli_keep_commit(struct cli_keep *k, struct err *err);
 /* Closes; the worker has its own descriptors. */
@@ -212,5 +216,7 @@ int cli_export(int argc, char **argv);
 int cli_import(int argc, char **argv);
 /* frontal-sandbox store fsck|gc|stat. */
 int cli_store(int argc, char **argv);
+/* frontal-sandbox replay. */
+int cli_replay(int argc, char **argv);
 /* frontal-sandbox doctor. */
 int cli_doctor(int argc, char **argv);

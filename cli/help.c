@@ -19,6 +19,7 @@ static const char help_main[] =
     "  fork     make new sessions that begin where one is\n"
     "  diff     what differs between two sessions, snapshots or moments of a session\n"
     "  merge    do to a session what a fork of it changed\n"
+    "  replay   run the log of a session again and compare everything\n"
     "  export   write a session into one file\n"
     "  import   make a session from such a file\n"
     "  store    check what is kept, remove what nothing needs, show sizes\n"

@@ -53,7 +53,7 @@ static int take_line(struct cli_options *o, struct str key, struct str value)
         return 0;
     }
     if (str_eqc(key, "mount"))
-        return cli_add_mount(o, v);
+        return o->without_mounts ? 0 : cli_add_mount(o, v);
     if (str_starts(key, STR("limit.")))
         return limits_set(&o->limits, str_from(key, 6), value);
     return 0; /* of a newer version, and no matter of ours */
@@ -90,8 +90,9 @@ static int read_config(struct cli_keep *k, struct cli_options *o, struct err *er
     trace_begin(&pos);
     r = trace_next(t, &pos, &e, err);
     if (r == 1 && e.type == TRACE_CREATED)
-        r = take_config(o, e.u.created.config) ? err_set(err, -EINVAL, "what the session was made with cannot be had again")
-                                               : 0;
+        r = take_config(o, e.u.created.config)
+                ? err_set(err, -EINVAL, "what the session was made with cannot be had again")
+                : 0;
     else if (r >= 0)
         r = err_set(err, -EBADMSG, "the session's log does not begin with its creation");
     trace_pos_done(&pos);
@@ -106,8 +107,8 @@ static int refuse_changes(const struct cli_options *o, struct err *err)
     const char *what = o->n_mounts ? "--mount" : o->user ? "--user" : NULL;
     if (!what)
         return 0;
-    return err_set(err, -EINVAL, "%s: session '%s' exists and has what it was made with (make another one, or fork it)", what,
-                   o->session);
+    return err_set(err, -EINVAL, "%s: session '%s' exists and has what it was made with (make another one, or fork it)",
+                   what, o->session);
 }
 
 int cli_keep_open(struct cli_options *o, struct cli_keep *k, struct err *err)
@@ -133,6 +134,24 @@ int cli_keep_open(struct cli_options *o, struct cli_keep *k, struct err *err)
                 r = err_set(err, -EINVAL, "--limit: too many");
         }
     }
+    if (r == 0) {
+        k->store_fd = state_store_fd(k->state);
+        if (k->store_fd < 0)
+            r = err_set(err, k->store_fd, "cannot open the store: %s", errtab_text(k->store_fd));
+    }
+    if (r)
+        cli_keep_close(k);
+    return r;
+}
+
+int cli_keep_look(const char *state_dir, const char *who, struct cli_options *made, struct cli_keep *k, struct err *err)
+{
+    *k = (struct cli_keep){.ses = {.trace_fd = -1, .lock_fd = -1}, .store_fd = -1};
+    int r = state_open(state_dir, false, &k->state, err);
+    if (r == 0)
+        r = state_session_open(k->state, str_c(who), false, 0, &k->ses, err);
+    if (r == 0)
+        r = read_config(k, made, err);
     if (r == 0) {
         k->store_fd = state_store_fd(k->state);
         if (k->store_fd < 0)

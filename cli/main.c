@@ -18,6 +18,7 @@ static const struct {
     {"fork", cli_fork},
     {"diff", cli_diff},
     {"merge", cli_merge},
+    {"replay", cli_replay},
     {"export", cli_export},
     {"import", cli_import},
     {"store", cli_store},

@@ -219,9 +219,7 @@ static void put_change(struct showing *sh, const struct trace_change *c)
     cli_put_guest(&sh->out, c->path, 0);
     if (S_ISDIR(c->mode_after ? c->mode_after : c->mode_before))
         buf_putc(&sh->out, '/');
-    if (c->lines_added || c->lines_removed)
-        buf_addf(&sh->out, "  +%u " MINUS "%u lines", c->lines_added, c->lines_removed);
-    else if (c->kind == VFS_META && c->mode_before != c->mode_after)
+    if (c->kind == VFS_META && c->mode_before != c->mode_after)
         buf_addf(&sh->out, "  mode %04o to %04o", c->mode_before & 07777, c->mode_after & 07777);
     else if (S_ISREG(c->mode_after) && c->kind != VFS_META) {
         buf_addc(&sh->out, "  ");

@@ -149,8 +149,7 @@ static void put_list(struct buf *out, const struct wire_list *l)
 
 static int begin_tape(struct journal *j, struct session_begin *ret)
 {
-    *ret = (struct session_begin){
-        .wall = clock_wall(), .mono = clock_mono(), .first_pid = j->ran ? 0 : j->next_pid};
+    *ret = (struct session_begin){.wall = clock_wall(), .mono = clock_mono(), .first_pid = j->ran ? 0 : j->next_pid};
     for (size_t n = 0; n < sizeof(ret->seed);) {
         ssize_t got = getrandom(ret->seed + n, sizeof(ret->seed) - n, 0);
         if (got < 0 && errno != EINTR)
@@ -178,7 +177,7 @@ static void reset(struct journal *j)
 }
 
 /* EXEC into the log, before anything of it has run. */
-static int log_begin(struct journal *j, const struct wire_exec *e, const struct session_begin *b)
+static int log_begin(struct journal *j, const struct wire_exec *e, const struct session_begin *b, bool fresh)
 {
     BUF_AUTO struct buf args, env;
     buf_init(&args, LIMIT_ARGS);
@@ -195,14 +194,13 @@ static int log_begin(struct journal *j, const struct wire_exec *e, const struct 
                                         .env = buf_str(&env),
                                         .cwd = session_cwd(j->session),
                                         .limits = str_c(j->limits),
-                                        .first_pid = session_next_pid(j->session),
+                                        .first_pid = b->first_pid,
                                         .wall = b->wall,
                                         .mono = b->mono}};
     memcpy(ev.u.exec.seed, b->seed, sizeof(b->seed));
-    ev.u.exec.flags = (session_fresh(j->session) ? TRACE_EXEC_FRESH : 0u) | (e->stdin_open ? TRACE_EXEC_STDIN : 0u) |
+    ev.u.exec.flags = (fresh ? TRACE_EXEC_FRESH : 0u) | (e->stdin_open ? TRACE_EXEC_STDIN : 0u) |
                       (e->posix ? TRACE_EXEC_POSIX : 0u) | (e->keep ? TRACE_EXEC_SHELL : 0u) |
                       (j->durable ? TRACE_EXEC_DURABLE : 0u);
-    j->fresh = session_fresh(j->session);
     int r = args.err ? args.err : env.err;
     if (r == 0)
         r = journal__keep(j, e->text, &ev.u.exec.text, &ev.u.exec.script);
@@ -240,13 +238,14 @@ static int note_secrets(struct journal *j, const struct wire_exec *e)
 }
 
 /* What is the same for an exec and a line: @r is what starting it gave. */
-static int started(struct journal *j, int r, const struct wire_exec *e, const struct session_begin *b, struct err *err)
+static int started(struct journal *j, int r, const struct wire_exec *e, const struct session_begin *b, bool fresh,
+                   struct err *err)
 {
     if (r)
         return r;
     vfs_free(j->before);
     j->before = vfs_fork(session_tree(j->session));
-    r = j->before ? log_begin(j, e, b) : -ENOMEM;
+    r = j->before ? log_begin(j, e, b, fresh) : -ENOMEM;
     if (r == 0) {
         j->running = j->ran = true;
         return 0;
@@ -278,7 +277,8 @@ int journal_exec(struct journal *j, const struct wire_exec *e, struct err *err)
     j->serving = e->kind == WIRE_EXEC_SERVE ? *e : (struct wire_exec){0};
     j->serving.argv = j->serving.env = (struct wire_list){0};
     j->serving.n_secrets = 0;
-    return started(j, session_exec(j->session, e, err), e, &b, err);
+    r = session_exec(j->session, e, err);
+    return started(j, r, e, &b, r == 0 && session_fresh(j->session), err);
 }
 
 int journal_line(struct journal *j, struct str line, bool end)
@@ -293,7 +293,7 @@ int journal_line(struct journal *j, struct str line, bool end)
         return r;
     struct wire_exec e = j->serving;
     e.text = end ? STR(JOURNAL_END_OF_INPUT) : line;
-    return started(j, session_line(j->session, line, end), &e, &b, &err);
+    return started(j, session_line(j->session, line, end), &e, &b, false, &err);
 }
 
 struct session *journal_session(struct journal *j)
@@ -343,7 +343,9 @@ static int last_state(struct trace *t, struct trace_state *ret, int32_t *ret_pid
             continue;
         }
         if (!found)
-            *ret = e.type == TRACE_CREATED ? e.u.created.state : e.type == TRACE_END ? e.u.end.state : e.u.restore.state;
+            *ret = e.type == TRACE_CREATED ? e.u.created.state
+                   : e.type == TRACE_END   ? e.u.end.state
+                                           : e.u.restore.state;
         found = true;
         want = 1u << TRACE_END;
         if (e.type != TRACE_END)
@@ -379,10 +381,12 @@ static int load_tree(struct journal *j, struct vfs *tmpl, const struct session_c
         return err_set(err, -ENOMEM, "no memory for the session's tree");
     env.provider = proc_provider();
     for (uint32_t i = 0; i < sc->n_mounts; i++)
-        hosts[i] = (struct vfs_image_host){sc->mounts[i].fd, sc->host_uid, sc->host_gid, 0, 0}; /* see vfs_image_own_mounts() */
+        hosts[i] = (struct vfs_image_host){sc->mounts[i].fd, sc->host_uid, sc->host_gid, 0,
+                                           0}; /* see vfs_image_own_mounts() */
     int r = vfs_image_load(j->store, &j->state.image, &env, &with->tree, &with->canon, &root);
     if (r)
-        return err_set(err, r, "the session's tree cannot be loaded from the store: %s (see `store fsck`)", errtab_text(r));
+        return err_set(err, r, "the session's tree cannot be loaded from the store: %s (see `store fsck`)",
+                       errtab_text(r));
     with->n_mounts = 0;
     with->mounts = NULL;
     if (cas_id_cmp(&root, &j->state.root) == 0)
@@ -424,8 +428,8 @@ static int open_old(struct journal *j, struct vfs *tmpl, const struct session_co
     return r;
 }
 
-static int open_new(struct journal *j, struct vfs *tmpl, const struct journal_config *cfg, const struct session_config *sc,
-                    struct err *err)
+static int open_new(struct journal *j, struct vfs *tmpl, const struct journal_config *cfg,
+                    const struct session_config *sc, struct err *err)
 {
     int r = session_new(tmpl, sc, &j->own, &j->session, err);
     if (r)

@@ -107,8 +107,9 @@ void journal_ended(struct journal *j, struct wire_result *res)
     trace_drop(j->trace);
     j->broken = r;
     res->error = r;
-    res->message = STR("the command ran, but what it did cannot be kept (see the reason below); the session is as it was "
-                       "before");
+    res->message =
+        STR("the command ran, but what it did cannot be kept (see the reason below); the session is as it was "
+            "before");
 }
 
 int journal_settle(struct journal *j, const char *what)

@@ -26,14 +26,13 @@ struct journal {
     struct session *session;
     const struct session_host *host; /* the owner's */
     struct session_host own;         /* the session's: this journal in between */
-    struct trace_state state; /* that the log says */
-    struct vfs *before;       /* the tree when the exec began */
+    struct trace_state state;        /* that the log says */
+    struct vfs *before;              /* the tree when the exec began */
     int32_t next_pid;
     bool durable;
     char *limits; /* NAME=VALUE lines over the session's own; heap */
     bool running, touched, unsynced;
-    bool ran; /* something did, in this process */
-    bool fresh; /* the exec began on a new process set */
+    bool ran;   /* something did, in this process */
     int error;  /* the first that happened while the exec ran */
     int broken; /* why no more is recorded */
     /* the exec */

@@ -343,7 +343,8 @@ static int list_file(void *arg, const struct vfs_change *c)
 {
     struct replay *p = arg;
     static const char letters[] = {'A', 'D', 'M', 'm'};
-    (void)buf_addf(&p->files, "%c %.*s\n", c->kind < sizeof(letters) ? letters[c->kind] : '?', (int)c->path.n, c->path.p);
+    (void)buf_addf(&p->files, "%c %.*s\n", c->kind < sizeof(letters) ? letters[c->kind] : '?', (int)c->path.n,
+                   c->path.p);
     return ++p->rec.cap_outputs > REPLAY_FILES ? 1 : 0;
 }
 
@@ -356,7 +357,7 @@ static void list_files(struct replay *p)
     struct cas_id root;
     buf_clear(&p->files);
     if (vfs_image_load(p->store, &p->rec.end.state.image, &env, &was, &k, &root))
-        return; /* then the roots alone say it */
+        return;             /* then the roots alone say it */
     p->rec.cap_outputs = 0; /* counts them */
     (void)vfs_diff(was, session_tree(p->session), list_file, p);
     vfs_canon_free(k);
@@ -435,7 +436,7 @@ static int replay_exec(struct replay *p, struct err *err)
     bool fresh = (r->exec.flags & TRACE_EXEC_FRESH) != 0;
     p->report = (struct replay_report){.seq = r->ended ? r->end_seq : r->exec_seq,
                                        .command = r->exec.kind == WIRE_EXEC_ARGV || r->exec.text.n == 0 ? r->exec.args
-                                                                                                       : r->exec.text,
+                                                                                                        : r->exec.text,
                                        .recorded_us = (int64_t)r->end.wall_us};
     if (!r->ended || r->end.outcome.kind == OUTCOME_LOST) {
         leave_out(p, STR("it was lost"));

@@ -5,13 +5,14 @@
  * replay - runs what a log recorded again, and compares.
  *
  * Model. Each exec begins with the state that the log names before it, loaded from the store, gets the recorded clocks,
- * entropy, pids and input, and must give the same outcome, output, shell state, next pid and root. No time passes. An exec
- * that went on in a living shell (a line at a prompt) goes on in the replayed one. The log and the store are only read.
+ * entropy, pids and input, and must give the same outcome, output, shell state, next pid and root. No time passes. An
+ * exec that went on in a living shell (a line at a prompt) goes on in the replayed one. The log and the store are only
+ * read.
  *
  * Invariants:
  *   1. An exec is called equal only if all of these were compared and the same.
- *   2. One that its record calls not replayable, or that was lost, is told as such, not run and not counted as equal; so are
- *      the lines that went on after it.
+ *   2. One that its record calls not replayable, or that was lost, is told as such, not run and not counted as equal;
+ * so are the lines that went on after it.
  *   3. A replay that leaves its record ends: it never waits for anything from outside.
  *
  * Threads: one at a time.

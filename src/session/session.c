@@ -34,7 +34,8 @@ struct vfs *session_template(void)
     return v;
 }
 
-static int mount_one(struct session *s, const struct session_config *cfg, const struct session_mount *m, struct err *err)
+static int mount_one(struct session *s, const struct session_config *cfg, const struct session_mount *m,
+                     struct err *err)
 {
     if (m->guest.n == 0 || m->guest.p[0] != '/')
         return err_set(err, -EINVAL, "mount path '%.*s' is not absolute", (int)m->guest.n, m->guest.p);

@@ -69,7 +69,7 @@ struct tape_state {
 struct session {
     struct vfs *tree, *base;
     struct vfs_canon *canon; /* what is known of the tree's hashes */
-    struct proc_set *ps; /* NULL until the first exec */
+    struct proc_set *ps;     /* NULL until the first exec */
     struct shell_world *world;
     struct session_run *run; /* NULL until the first exec */
     struct session_user user;
@@ -77,7 +77,7 @@ struct session {
     struct limits limits;
     struct buf reply; /* data of the last fs reply */
     struct buf shell_state;
-    char *cwd;    /* heap */
+    char *cwd; /* heap */
     struct proc_host proc_host;
     struct tape_state tape;
 };

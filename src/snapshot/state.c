@@ -160,6 +160,11 @@ int state__lock(struct state *s, int *ret, struct err *err)
     return 0;
 }
 
+int state_discard(const char *path)
+{
+    return state__remove(AT_FDCWD, path);
+}
+
 /* ---- opening ---- */
 
 /* Where the directory is: heap, or NULL when nothing says so. */

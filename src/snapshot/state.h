@@ -48,6 +48,8 @@ struct vfs_canon;
 int state_open(const char *path, bool create, struct state **ret, struct err *err) __attribute__((warn_unused_result));
 /* Accepts NULL. */
 void state_close(struct state *s);
+/* Removes the directory @path and all below it: of a state that was made for a moment. */
+int state_discard(const char *path);
 /* The path in use, for messages. */
 const char *state_path(const struct state *s);
 

@@ -61,12 +61,12 @@ void vfs_canon_free(struct vfs_canon *k)
     if (!k)
         return;
     vfs_free(k->at);
-    vfs__radix_unref(k->dirs, image__hash_unref);
-    vfs__radix_unref(k->linked, image__hash_unref);
+    vfs__radix_unref(k->dirs, vfs__image_hash_unref);
+    vfs__radix_unref(k->linked, vfs__image_hash_unref);
     vfs__free(k);
 }
 
-void image__name_page(struct page *p)
+void vfs__image_name_page(struct page *p)
 {
     struct str text = vfs__page_text(p);
     struct cas_hash h;
@@ -86,13 +86,13 @@ static int set_hash(struct radix **table, uint64_t ino, const struct cas_id *id)
 {
     if (!id && !vfs__radix_get(*table, ino))
         return vfs__absent(0);
-    struct image_hash *h = id ? image__hash_new(id) : NULL;
+    struct image_hash *h = id ? vfs__image_hash_new(id) : NULL;
     int rc = id ? vfs__radix_reserve(table, RADIX_HASHES, ino) : vfs__radix_own(table, ino);
     if (rc < 0 || (id && !h)) {
-        image__hash_unref(h);
+        vfs__image_hash_unref(h);
         return vfs__absent(-ENOMEM);
     }
-    image__hash_unref(id ? vfs__radix_put(*table, ino, h) : vfs__radix_take(table, ino));
+    vfs__image_hash_unref(id ? vfs__radix_put(*table, ino, h) : vfs__radix_take(table, ino));
     return 0;
 }
 
@@ -221,7 +221,7 @@ static int add_page(void *arg, uint64_t index, void *obj)
     struct page *p = obj;
     static const struct cas_id none;
     if (!p->named)
-        image__name_page(p);
+        vfs__image_name_page(p);
     if (cas_id_cmp(&p->id, &none) == 0)
         return 0; /* reads as a hole */
     if (l->pages++ == 0) {
@@ -239,7 +239,7 @@ static int name_content(const struct node *n, struct cas_id *ret)
     *ret = (struct cas_id){{0}};
     if (!(n->flags & NODE_MAPPED)) {
         if (n->u.page && !n->u.page->named)
-            image__name_page(n->u.page);
+            vfs__image_name_page(n->u.page);
         if (n->u.page)
             *ret = n->u.page->id;
         return 0;
@@ -431,7 +431,7 @@ static int add_links(struct hashing *h, struct cas_hash *out)
     for (size_t i = 0; i < l.n; i++)
         vfs__free((void *)(uintptr_t)l.v_[i].path.p);
     vfs__free(l.v_);
-    vfs__radix_unref(first, image__hash_unref);
+    vfs__radix_unref(first, vfs__image_hash_unref);
     buf_done(&l.path);
     return rc;
 }
@@ -479,13 +479,13 @@ int vfs_root_hash(struct vfs *v, struct vfs_canon *k, struct cas_id *ret)
         int rc = hash_tree(&h);
         vfs__free(h.dirs);
         vfs__free(h.host);
-        vfs__radix_unref(h.seen, image__hash_unref);
+        vfs__radix_unref(h.seen, vfs__image_hash_unref);
         struct vfs *at = rc == 0 ? vfs_fork(v) : NULL;
         vfs_free(k->at); /* after a failure nothing is known: the next time hashes all */
         k->at = at;
         if (!at) {
-            vfs__radix_unref(k->dirs, image__hash_unref);
-            vfs__radix_unref(k->linked, image__hash_unref);
+            vfs__radix_unref(k->dirs, vfs__image_hash_unref);
+            vfs__radix_unref(k->linked, vfs__image_hash_unref);
             k->dirs = k->linked = NULL;
             return rc < 0 ? rc : -ENOMEM;
         }

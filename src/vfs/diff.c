@@ -246,7 +246,7 @@ static const struct cas_id *name_of(struct page *p)
 {
     static const struct cas_id none;
     if (p && !p->named)
-        image__name_page(p);
+        vfs__image_name_page(p);
     return p ? &p->id : &none;
 }
 

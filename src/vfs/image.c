@@ -2,7 +2,7 @@
 
 /* Storing a tree page by page, and making one from its first blob. */
 
-#include "vfs/image_int.h"
+#include "vfs/image.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/mem.h"
+#include "vfs/image_int.h"
 
 #define IMAGE_VERSION 1u
 
@@ -107,32 +108,32 @@ static int store_content(struct storing *s, const struct radix *r)
 
 static void put_table(struct buf *out, const struct radix *r)
 {
-    image__put_num(out, r ? r->level + 1u : 0);
+    vfs__image_put_num(out, r ? r->level + 1u : 0);
     if (r)
-        image__put_id(out, &r->id);
+        vfs__image_put_id(out, &r->id);
 }
 
 static void put_mount(struct buf *out, const struct mount *m)
 {
-    image__put_num(out, m->ops ? MOUNT_PROVIDER : m->host->file ? MOUNT_FILE : MOUNT_DIR);
-    image__put_num(out, m->ro);
-    image__put_num(out, m->parent);
-    image__put_num(out, m->covers);
-    image__put_num(out, (uint64_t)m->time);
+    vfs__image_put_num(out, m->ops ? MOUNT_PROVIDER : m->host->file ? MOUNT_FILE : MOUNT_DIR);
+    vfs__image_put_num(out, m->ro);
+    vfs__image_put_num(out, m->parent);
+    vfs__image_put_num(out, m->covers);
+    vfs__image_put_num(out, (uint64_t)m->time);
 }
 
 static void put_image(struct buf *out, const struct vfs *v, const struct vfs_canon *k)
 {
     buf_clear(out);
     buf_putc(out, 'I');
-    image__put_num(out, IMAGE_VERSION);
-    image__put_id(out, &k->root);
-    image__put_num(out, v->next_ino);
+    vfs__image_put_num(out, IMAGE_VERSION);
+    vfs__image_put_id(out, &k->root);
+    vfs__image_put_num(out, v->next_ino);
     /* Of the tree without what only open files hold. */
-    image__put_num(out, k->at->used.bytes);
-    image__put_num(out, k->at->used.inodes);
-    image__put_num(out, k->at->n_dirs);
-    image__put_num(out, v->mounts ? v->mounts->n : 0);
+    vfs__image_put_num(out, k->at->used.bytes);
+    vfs__image_put_num(out, k->at->used.inodes);
+    vfs__image_put_num(out, k->at->n_dirs);
+    vfs__image_put_num(out, v->mounts ? v->mounts->n : 0);
     for (uint32_t i = 0; v->mounts && i < v->mounts->n; i++)
         put_mount(out, &v->mounts->m[i]);
     put_table(out, v->root);
@@ -183,7 +184,8 @@ struct loading {
 
 static struct host *host_new(const struct vfs_image_host *h, bool file)
 {
-    struct host *host = h ? vfs__host_new(h->fd, h->host_uid, h->host_gid, h->uid, h->gid) : vfs__host_new(-1, 0, 0, 0, 0);
+    struct host *host =
+        h ? vfs__host_new(h->fd, h->host_uid, h->host_gid, h->uid, h->gid) : vfs__host_new(-1, 0, 0, 0, 0);
     if (host)
         host->file = file;
     return host;
@@ -230,7 +232,7 @@ static const struct vfs_provider no_provider = {none_lookup, none_next, none_rea
 
 static int get_mounts(struct cursor *c, struct loading *l, const struct vfs_image_env *env)
 {
-    uint64_t n = image__get_num(c);
+    uint64_t n = vfs__image_get_num(c);
     if (c->bad || n > LIMIT_MOUNTS)
         return -EBADMSG;
     l->lib->n_mounts = (uint32_t)n;
@@ -243,11 +245,11 @@ static int get_mounts(struct cursor *c, struct loading *l, const struct vfs_imag
     l->v->mounts = ms;
     uint32_t hosts = 0;
     for (; ms->n < n; ms->n++) {
-        uint64_t kind = image__get_num(c), ro = image__get_num(c);
+        uint64_t kind = vfs__image_get_num(c), ro = vfs__image_get_num(c);
         struct mount m = {.ro = ro == 1};
-        m.parent = image__get_num(c);
-        m.covers = image__get_num(c);
-        m.time = (int64_t)image__get_num(c);
+        m.parent = vfs__image_get_num(c);
+        m.covers = vfs__image_get_num(c);
+        m.time = (int64_t)vfs__image_get_num(c);
         if (c->bad || kind > MOUNT_FILE || ro > 1)
             return -EBADMSG;
         if (kind == MOUNT_PROVIDER) {
@@ -267,12 +269,12 @@ static int get_mounts(struct cursor *c, struct loading *l, const struct vfs_imag
 
 static int get_table(struct cursor *c, struct library *lib, unsigned kind, struct radix **ret)
 {
-    uint64_t levels = image__get_num(c);
+    uint64_t levels = vfs__image_get_num(c);
     if (c->bad || levels > IMAGE_LEVELS)
         return -EBADMSG;
     if (levels == 0)
         return 0;
-    struct cas_id id = image__get_id(c);
+    struct cas_id id = vfs__image_get_id(c);
     *ret = vfs__radix_absent(lib, &id, (unsigned)levels - 1, kind);
     return *ret ? 0 : -ENOMEM;
 }
@@ -281,13 +283,13 @@ static int get_image(struct str blob, struct loading *l, const struct vfs_image_
 {
     struct cursor c = cursor_of(blob.p, blob.n);
     struct vfs *v = l->v;
-    if (cursor_u8(&c) != 'I' || image__get_num(&c) != IMAGE_VERSION)
+    if (cursor_u8(&c) != 'I' || vfs__image_get_num(&c) != IMAGE_VERSION)
         return -EBADMSG;
-    l->root = image__get_id(&c);
-    v->next_ino = image__get_num(&c);
-    v->used.bytes = image__get_num(&c);
-    v->used.inodes = image__get_num(&c);
-    v->n_dirs = image__get_num(&c);
+    l->root = vfs__image_get_id(&c);
+    v->next_ino = vfs__image_get_num(&c);
+    v->used.bytes = vfs__image_get_num(&c);
+    v->used.inodes = vfs__image_get_num(&c);
+    v->n_dirs = vfs__image_get_num(&c);
     if (c.bad || v->next_ino <= VFS_ROOT_INO || v->next_ino >= VFS_PROVIDED)
         return -EBADMSG;
     int rc = get_mounts(&c, l, env);
@@ -400,19 +402,19 @@ static int add_todo(void *arg, const struct cas_id *id, bool leaf)
 static int image_children(struct str blob, struct walking *w)
 {
     struct cursor c = cursor_of(blob.p, blob.n);
-    if (cursor_u8(&c) != 'I' || image__get_num(&c) != IMAGE_VERSION)
+    if (cursor_u8(&c) != 'I' || vfs__image_get_num(&c) != IMAGE_VERSION)
         return -EBADMSG;
-    (void)image__get_id(&c);
+    (void)vfs__image_get_id(&c);
     for (int i = 0; i < 4; i++)
-        (void)image__get_num(&c);
-    uint64_t mounts = image__get_num(&c);
+        (void)vfs__image_get_num(&c);
+    uint64_t mounts = vfs__image_get_num(&c);
     for (uint64_t i = 0; i < mounts * 5 && !c.bad; i++)
-        (void)image__get_num(&c);
+        (void)vfs__image_get_num(&c);
     int rc = 0;
     for (int i = 0; i < 3 && rc == 0 && !c.bad; i++) {
-        if (image__get_num(&c) == 0)
+        if (vfs__image_get_num(&c) == 0)
             continue;
-        struct cas_id id = image__get_id(&c);
+        struct cas_id id = vfs__image_get_id(&c);
         rc = c.bad ? -EBADMSG : add_todo(w, &id, false);
     }
     return rc < 0 || cursor_ok(&c) ? rc : -EBADMSG;

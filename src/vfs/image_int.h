@@ -11,16 +11,16 @@
 #define IMAGE_LEVELS 14u /* of any table: 5 bits each */
 
 /* Appends a varint (LEB128). */
-void image__put_num(struct buf *out, uint64_t v);
+void vfs__image_put_num(struct buf *out, uint64_t v);
 /* Appends a name. */
-void image__put_id(struct buf *out, const struct cas_id *id);
+void vfs__image_put_id(struct buf *out, const struct cas_id *id);
 /* The other way. */
-uint64_t image__get_num(struct cursor *c);
-/* See image__get_num(). */
-struct cas_id image__get_id(struct cursor *c);
+uint64_t vfs__image_get_num(struct cursor *c);
+/* See vfs__image_get_num(). */
+struct cas_id vfs__image_get_id(struct cursor *c);
 
 /* Whether @name may stand in a directory (invariant 6 of the tree). */
-bool image__name_ok(struct str name);
+bool vfs__image_name_ok(struct str name);
 
 /* An object of a table of kind RADIX_HASHES. */
 struct image_hash {
@@ -28,9 +28,9 @@ struct image_hash {
     struct cas_id id;
 };
 /* With one reference; NULL: no memory. */
-struct image_hash *image__hash_new(const struct cas_id *id);
+struct image_hash *vfs__image_hash_new(const struct cas_id *id);
 /* Drops one reference; accepts NULL. */
-void image__hash_unref(void *obj);
+void vfs__image_hash_unref(void *obj);
 
 struct vfs_canon {
     struct vfs *at;       /* the tree as it was when it was hashed last; NULL: never */
@@ -40,4 +40,4 @@ struct vfs_canon {
 };
 
 /* Gives a page of content its name, without putting it. */
-void image__name_page(struct page *p);
+void vfs__image_name_page(struct page *p);

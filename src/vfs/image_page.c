@@ -21,12 +21,12 @@ enum content { CONTENT_NONE, CONTENT_INLINE, CONTENT_BLOB };
 
 /* ---- fields ---- */
 
-void image__put_id(struct buf *out, const struct cas_id *id)
+void vfs__image_put_id(struct buf *out, const struct cas_id *id)
 {
     buf_add(out, id->b, sizeof(id->b));
 }
 
-void image__put_num(struct buf *out, uint64_t v)
+void vfs__image_put_num(struct buf *out, uint64_t v)
 {
     uint8_t b[10];
     unsigned n = 0;
@@ -38,7 +38,7 @@ void image__put_num(struct buf *out, uint64_t v)
 
 static void put_signed(struct buf *out, int64_t v)
 {
-    image__put_num(out, (uint64_t)v << 1 ^ (uint64_t)(v >> 63));
+    vfs__image_put_num(out, (uint64_t)v << 1 ^ (uint64_t)(v >> 63));
 }
 
 /* Difference of two times, which may overflow: wrapping round is undone when read. */
@@ -58,7 +58,7 @@ static struct str get_bytes(struct cursor *c, uint64_t n)
     return s;
 }
 
-struct cas_id image__get_id(struct cursor *c)
+struct cas_id vfs__image_get_id(struct cursor *c)
 {
     struct cas_id id = {{0}};
     struct str s = get_bytes(c, sizeof(id.b));
@@ -67,7 +67,7 @@ struct cas_id image__get_id(struct cursor *c)
     return id;
 }
 
-uint64_t image__get_num(struct cursor *c)
+uint64_t vfs__image_get_num(struct cursor *c)
 {
     uint64_t v = 0;
     for (unsigned shift = 0; shift < 64; shift += 7) {
@@ -85,14 +85,14 @@ uint64_t image__get_num(struct cursor *c)
 /* A number of at most @max. */
 static uint64_t get_most(struct cursor *c, uint64_t max)
 {
-    uint64_t v = image__get_num(c);
+    uint64_t v = vfs__image_get_num(c);
     c->bad |= v > max;
     return c->bad ? 0 : v;
 }
 
 static int64_t get_time(struct cursor *c, int64_t base)
 {
-    uint64_t z = image__get_num(c);
+    uint64_t z = vfs__image_get_num(c);
     return (int64_t)((z >> 1 ^ (0 - (z & 1))) + (uint64_t)base);
 }
 
@@ -158,15 +158,15 @@ struct str vfs__page_text(const struct page *p)
 
 static void put_page(struct buf *out, const struct page *p)
 {
-    image__put_num(out, p->cap);
-    image__put_num(out, p->len);
-    image__put_id(out, &p->id);
+    vfs__image_put_num(out, p->cap);
+    vfs__image_put_num(out, p->len);
+    vfs__image_put_id(out, &p->id);
 }
 
 static struct page *get_page(struct cursor *c, struct library *lib)
 {
     uint32_t cap = (uint32_t)get_most(c, VFS_PAGE), len = (uint32_t)get_most(c, cap);
-    struct cas_id id = image__get_id(c);
+    struct cas_id id = vfs__image_get_id(c);
     if (c->bad)
         return NULL;
     if (!no_id(&id))
@@ -186,14 +186,14 @@ static void put_content(struct buf *out, const struct node *n)
 {
     const struct page *p = n->u.page;
     if (!p) {
-        image__put_num(out, CONTENT_NONE);
+        vfs__image_put_num(out, CONTENT_NONE);
     } else if (!p->absent && (p->len <= IMAGE_INLINE || S_ISLNK(n->mode))) {
-        image__put_num(out, CONTENT_INLINE);
-        image__put_num(out, p->cap);
-        image__put_num(out, p->len);
+        vfs__image_put_num(out, CONTENT_INLINE);
+        vfs__image_put_num(out, p->cap);
+        vfs__image_put_num(out, p->len);
         buf_add(out, p->p, p->len);
     } else {
-        image__put_num(out, CONTENT_BLOB);
+        vfs__image_put_num(out, CONTENT_BLOB);
         put_page(out, p);
     }
 }
@@ -227,11 +227,11 @@ static void get_content(struct cursor *c, struct library *lib, struct node *n)
 
 static void put_map(struct buf *out, const struct filemap *m)
 {
-    image__put_num(out, m->bytes);
-    image__put_num(out, m->pages);
-    image__put_num(out, m->root ? m->root->level + 1u : 0);
+    vfs__image_put_num(out, m->bytes);
+    vfs__image_put_num(out, m->pages);
+    vfs__image_put_num(out, m->root ? m->root->level + 1u : 0);
     if (m->root)
-        image__put_id(out, &m->root->id);
+        vfs__image_put_id(out, &m->root->id);
 }
 
 static void get_map(struct cursor *c, struct library *lib, struct node *n)
@@ -242,10 +242,10 @@ static void get_map(struct cursor *c, struct library *lib, struct node *n)
         return;
     }
     *m = (struct filemap){.refs = 1};
-    m->bytes = image__get_num(c);
-    m->pages = image__get_num(c);
+    m->bytes = vfs__image_get_num(c);
+    m->pages = vfs__image_get_num(c);
     unsigned levels = (unsigned)get_most(c, IMAGE_LEVELS);
-    struct cas_id id = levels ? image__get_id(c) : (struct cas_id){{0}};
+    struct cas_id id = levels ? vfs__image_get_id(c) : (struct cas_id){{0}};
     if (levels && !c->bad)
         m->root = vfs__radix_absent(lib, &id, levels - 1, RADIX_PAGES);
     c->bad |= levels && !m->root;
@@ -269,8 +269,8 @@ static void put_origin(struct buf *out, const struct origin *o)
     struct buf path;
     buf_init(&path, (LIMIT_DEPTH + 1) * (LIMIT_NAME + 1));
     put_origin_path(&path, o);
-    image__put_num(out, o->blocks);
-    image__put_num(out, path.n);
+    vfs__image_put_num(out, o->blocks);
+    vfs__image_put_num(out, path.n);
     buf_adds(out, buf_str(&path));
     if (path.err)
         out->err = path.err;
@@ -279,15 +279,15 @@ static void put_origin(struct buf *out, const struct origin *o)
 
 static struct origin *get_origin(struct cursor *c)
 {
-    uint64_t blocks = image__get_num(c);
-    struct str path = get_bytes(c, image__get_num(c));
+    uint64_t blocks = vfs__image_get_num(c);
+    struct str path = get_bytes(c, vfs__image_get_num(c));
     struct origin *o = c->bad ? NULL : vfs__origin_new(NULL, str_of("", 0));
     while (o && path.n) {
         const char *e = memchr(path.p, '/', path.n);
         size_t n = e ? (size_t)(e - path.p) : path.n;
         struct str name = str_of(path.p, n);
         struct origin *up = o;
-        o = image__name_ok(name) && !(e && n + 1 == path.n) ? vfs__origin_new(up, name) : NULL;
+        o = vfs__image_name_ok(name) && !(e && n + 1 == path.n) ? vfs__origin_new(up, name) : NULL;
         vfs__origin_unref(up);
         path = str_from(path, e ? n + 1 : n);
     }
@@ -299,7 +299,7 @@ static struct origin *get_origin(struct cursor *c)
 
 /* ---- nodes ---- */
 
-bool image__name_ok(struct str name)
+bool vfs__image_name_ok(struct str name)
 {
     return name.n >= 1 && name.n <= LIMIT_NAME && !memchr(name.p, '/', name.n) && !memchr(name.p, 0, name.n) &&
            !str_eqc(name, ".") && !str_eqc(name, "..");
@@ -307,22 +307,22 @@ bool image__name_ok(struct str name)
 
 static void put_node(struct buf *out, const struct node *n)
 {
-    image__put_num(out, n->flags & KEPT_FLAGS);
-    image__put_num(out, n->mode);
-    image__put_num(out, n->nlink);
-    image__put_num(out, n->uid);
-    image__put_num(out, n->gid);
-    image__put_num(out, n->mount);
-    image__put_num(out, n->parent);
-    image__put_num(out, n->size);
+    vfs__image_put_num(out, n->flags & KEPT_FLAGS);
+    vfs__image_put_num(out, n->mode);
+    vfs__image_put_num(out, n->nlink);
+    vfs__image_put_num(out, n->uid);
+    vfs__image_put_num(out, n->gid);
+    vfs__image_put_num(out, n->mount);
+    vfs__image_put_num(out, n->parent);
+    vfs__image_put_num(out, n->size);
     put_time(out, n->mtime, 0);
     put_time(out, n->atime, n->mtime);
     put_time(out, n->ctime, n->mtime);
     put_time(out, n->btime, n->mtime);
     if (S_ISDIR(n->mode)) {
-        image__put_num(out, (n->u.dir ? 1u : 0) | (n->x.origin ? 2u : 0));
+        vfs__image_put_num(out, (n->u.dir ? 1u : 0) | (n->x.origin ? 2u : 0));
         if (n->u.dir)
-            image__put_id(out, &n->u.dir->id);
+            vfs__image_put_id(out, &n->u.dir->id);
         if (n->x.origin)
             put_origin(out, n->x.origin);
         return;
@@ -334,12 +334,12 @@ static void put_node(struct buf *out, const struct node *n)
     else if (S_ISREG(n->mode) || S_ISLNK(n->mode))
         put_content(out, n);
     else
-        image__put_num(out, n->u.rdev);
+        vfs__image_put_num(out, n->u.rdev);
     const struct links *l = n->x.links;
-    image__put_num(out, l ? l->n : 0);
+    vfs__image_put_num(out, l ? l->n : 0);
     for (uint32_t i = 0; l && i < l->n; i++) {
-        image__put_num(out, l->e[i].dir);
-        image__put_num(out, l->e[i].count);
+        vfs__image_put_num(out, l->e[i].dir);
+        vfs__image_put_num(out, l->e[i].count);
     }
 }
 
@@ -356,8 +356,8 @@ static void get_links(struct cursor *c, struct node *n)
     *l = (struct links){.refs = 1, .cap = (uint32_t)count};
     n->x.links = l;
     for (; l->n < count && !c->bad; l->n++) {
-        l->e[l->n].dir = image__get_num(c);
-        l->e[l->n].count = image__get_num(c);
+        l->e[l->n].dir = vfs__image_get_num(c);
+        l->e[l->n].count = vfs__image_get_num(c);
         c->bad |= l->e[l->n].count == 0 || (l->n > 0 && l->e[l->n].dir <= l->e[l->n - 1].dir);
     }
     c->bad |= count < 2;
@@ -367,7 +367,7 @@ static void get_dir(struct cursor *c, struct library *lib, struct node *n)
 {
     uint64_t has = get_most(c, 3);
     if (has & 1) {
-        struct cas_id id = image__get_id(c);
+        struct cas_id id = vfs__image_get_id(c);
         n->u.dir = c->bad ? NULL : dpage_absent(lib, &id, -1);
         c->bad |= !n->u.dir;
     }
@@ -408,8 +408,8 @@ static struct node *get_node(struct cursor *c, struct library *lib)
     n->uid = (uint32_t)get_most(c, UINT32_MAX);
     n->gid = (uint32_t)get_most(c, UINT32_MAX);
     n->mount = (uint16_t)get_most(c, UINT16_MAX);
-    n->parent = image__get_num(c);
-    n->size = image__get_num(c);
+    n->parent = vfs__image_get_num(c);
+    n->size = vfs__image_get_num(c);
     n->mtime = get_time(c, 0);
     n->atime = get_time(c, n->mtime);
     n->ctime = get_time(c, n->mtime);
@@ -433,7 +433,7 @@ static struct node *get_node(struct cursor *c, struct library *lib)
         get_content(c, lib, n);
         c->bad |= S_ISLNK(mode) && n->size != (n->u.page ? n->u.page->len : 0);
     } else {
-        n->u.rdev = image__get_num(c);
+        n->u.rdev = vfs__image_get_num(c);
     }
     if (!S_ISDIR(mode))
         get_links(c, n);
@@ -457,17 +457,17 @@ void vfs__encode_radix(struct buf *out, const struct radix *r)
         if (!r->slot[i])
             continue;
         if (r->level > 0)
-            image__put_id(out, &((const struct radix *)r->slot[i])->id);
+            vfs__image_put_id(out, &((const struct radix *)r->slot[i])->id);
         else if (r->kind == RADIX_NODES)
             put_node(out, r->slot[i]);
         else if (r->kind == RADIX_PAGES)
             put_page(out, r->slot[i]);
         else
-            image__put_id(out, &((const struct image_hash *)r->slot[i])->id);
+            vfs__image_put_id(out, &((const struct image_hash *)r->slot[i])->id);
     }
 }
 
-void image__hash_unref(void *obj)
+void vfs__image_hash_unref(void *obj)
 {
     struct image_hash *h = obj;
     if (h && --h->refs == 0)
@@ -476,7 +476,7 @@ void image__hash_unref(void *obj)
 
 static void (*drop_of(unsigned kind))(void *obj)
 {
-    return kind == RADIX_NODES ? vfs__node_unref : kind == RADIX_PAGES ? vfs__page_unref : image__hash_unref;
+    return kind == RADIX_NODES ? vfs__node_unref : kind == RADIX_PAGES ? vfs__page_unref : vfs__image_hash_unref;
 }
 
 static void *get_object(struct cursor *c, struct library *lib, unsigned level, unsigned kind)
@@ -485,15 +485,15 @@ static void *get_object(struct cursor *c, struct library *lib, unsigned level, u
         return get_node(c, lib);
     if (level == 0 && kind == RADIX_PAGES)
         return get_page(c, lib);
-    struct cas_id id = image__get_id(c);
+    struct cas_id id = vfs__image_get_id(c);
     if (c->bad)
         return NULL;
     if (level > 0)
         return vfs__radix_absent(lib, &id, level - 1, kind);
-    return image__hash_new(&id);
+    return vfs__image_hash_new(&id);
 }
 
-struct image_hash *image__hash_new(const struct cas_id *id)
+struct image_hash *vfs__image_hash_new(const struct cas_id *id)
 {
     struct image_hash *h = vfs__alloc(sizeof(*h));
     if (h)
@@ -533,17 +533,17 @@ void vfs__encode_dpage(struct buf *out, const struct dpage *p)
 {
     buf_putc(out, 'D');
     buf_putc(out, (char)p->level);
-    image__put_num(out, p->n);
+    vfs__image_put_num(out, p->n);
     for (unsigned i = 0; i < p->n; i++) {
         const struct dslot *s = &p->slot[i];
         struct str name = vfs__dslot_name(p, s);
         buf_putc(out, (char)s->len);
         buf_adds(out, name);
         if (p->level > 0) {
-            image__put_id(out, &s->u.child->id);
+            vfs__image_put_id(out, &s->u.child->id);
         } else {
             buf_putc(out, (char)s->type);
-            image__put_num(out, s->u.ino);
+            vfs__image_put_num(out, s->u.ino);
         }
     }
 }
@@ -556,14 +556,14 @@ static void get_slots(struct cursor *c, struct library *lib, struct dpage *p, ui
         struct dslot s = {0};
         struct str name = get_bytes(c, cursor_u8(c));
         bool lowest = p->level > 0 && i == 0; /* the bound of a first child is ignored */
-        c->bad |= (!lowest && (!image__name_ok(name) || str_cmp(name, last) <= 0)) || name.n > LIMIT_NAME;
+        c->bad |= (!lowest && (!vfs__image_name_ok(name) || str_cmp(name, last) <= 0)) || name.n > LIMIT_NAME;
         if (p->level > 0) {
-            struct cas_id id = image__get_id(c);
+            struct cas_id id = vfs__image_get_id(c);
             s.u.child = c->bad ? NULL : dpage_absent(lib, &id, p->level - 1);
             c->bad |= !s.u.child;
         } else {
             s.type = cursor_u8(c);
-            s.u.ino = image__get_num(c);
+            s.u.ino = vfs__image_get_num(c);
             c->bad |= !type_ok((uint32_t)s.type << 12) || s.u.ino == 0;
         }
         /* Never more than a page of ours would hold. */

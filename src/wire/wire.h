@@ -89,8 +89,8 @@ struct wire_create {
     /* A session that is kept (session/journal.h): the worker was given its store and its log. */
     bool kept, fresh, durable;
     struct str id, config;
-    struct str over; /* NAME=VALUE lines: limits of now, which @limits has too */
-    struct wire_mount *mounts;   /* in the order of the descriptors the worker was given */
+    struct str over;           /* NAME=VALUE lines: limits of now, which @limits has too */
+    struct wire_mount *mounts; /* in the order of the descriptors the worker was given */
     uint32_t n_mounts;
 };
 

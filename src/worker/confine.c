@@ -108,7 +108,8 @@ pid_t confine_clone(struct confine_report *report)
     return 0;
 }
 
-/* Closes every descriptor but standard error, the socket, the mounts and what keeps the session: what the driver had open is none of ours. */
+/* Closes every descriptor but standard error, the socket, the mounts and what keeps the session: what the driver had
+ * open is none of ours. */
 static void close_others(const struct confine_config *cfg)
 {
     int keep[LIMIT_KEEP_FDS];
@@ -273,7 +274,8 @@ int confine_self(const struct confine_config *cfg, struct confine_report *report
     ASSERT(cfg->n_mounts <= LIMIT_MOUNTS);
     close_others(cfg);
     if (!cfg->kept)
-        (void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); /* the closed socket ends us too, and a kept session first syncs */
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0,
+                    0); /* the closed socket ends us too, and a kept session first syncs */
     (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     bool in_namespaces = (report->applied >> CONFINE_MOUNT_NS & 1) != 0;
     applied(report, CONFINE_EMPTY_ROOT, in_namespaces ? enter_empty_root() : -EPERM);

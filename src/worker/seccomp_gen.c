@@ -31,12 +31,12 @@ static const int allowed[] = {
     CALL(exit_group),   CALL(set_robust_list), CALL(rseq),
 };
 
-/* What a worker needs besides when its session is kept: the store's files, beneath the directory it was given (Landlock and
- * the empty root see to that), and the log. */
+/* What a worker needs besides when its session is kept: the store's files, beneath the directory it was given (Landlock
+ * and the empty root see to that), and the log. */
 static const int keeping[] = {
-    CALL(openat),    CALL(mkdirat),  CALL(renameat), CALL(renameat2), CALL(unlinkat), CALL(pwrite64), CALL(writev),
-    CALL(pwritev),   CALL(pwritev2), CALL(readv),    CALL(fsync),     CALL(fdatasync), CALL(ftruncate), CALL(flock),
-    CALL(fallocate), CALL(dup),      CALL(fstatfs),
+    CALL(openat),    CALL(mkdirat), CALL(renameat),  CALL(renameat2), CALL(unlinkat), CALL(pwrite64),
+    CALL(writev),    CALL(pwritev), CALL(pwritev2),  CALL(readv),     CALL(fsync),    CALL(fdatasync),
+    CALL(ftruncate), CALL(flock),   CALL(fallocate), CALL(dup),       CALL(fstatfs),
 };
 
 static const int deadly[] = {

@@ -21,7 +21,7 @@ struct serving {
     struct session_host host;
     const struct worker_config *cfg;
     uint32_t n_mounts; /* descriptors that are not the session's yet */
-    char *pending; /* output not sent yet: LIMIT_MSG_DATA bytes */
+    char *pending;     /* output not sent yet: LIMIT_MSG_DATA bytes */
     size_t n_pending;
     int stream;         /* which stream it is of */
     bool blocked;       /* the socket was full */
@@ -112,7 +112,8 @@ static void send_result(struct serving *w, const struct wire_result *m)
 
 /* ---- messages ---- */
 
-static int open_journal(struct serving *w, const struct wire_create *m, const struct session_config *cfg, struct err *err)
+static int open_journal(struct serving *w, const struct wire_create *m, const struct session_config *cfg,
+                        struct err *err)
 {
     if (!w->cfg->kept)
         return err_set(err, -EINVAL, "this worker was given no store");
@@ -453,7 +454,8 @@ static int say_ready(struct serving *w, uint64_t applied, uint64_t missing, stru
     return chan_send_scratch(&w->chan, WIRE_READY);
 }
 
-int worker_serve(int sock, const struct worker_config *cfg, uint64_t ready_applied, uint64_t ready_missing, struct str notes)
+int worker_serve(int sock, const struct worker_config *cfg, uint64_t ready_applied, uint64_t ready_missing,
+                 struct str notes)
 {
     struct serving *w = mem_zalloc(sizeof(*w));
     chan_init(&w->chan, sock);

@@ -610,7 +610,7 @@ struct asking {
     const char *who;
 };
 
-/* Memory is asked of the kernel in lumps. */
+/* Calls that get memory from the kernel come in between. */
 static bool about(long a, long b)
 {
     return labs(a - b) <= 4;

@@ -1,0 +1,342 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What is kept, as a user meets it: sessions, their traces, snapshots, forks, exports, and the store."""
+import fcntl
+import json
+import os
+import pty
+import re
+import signal
+import struct
+import subprocess
+import termios
+
+from harness import BINARY, case, main, run
+
+
+def env(t, **more):
+    e = {k: v for k, v in os.environ.items() if k not in ('NO_COLOR', 'XDG_STATE_HOME')}
+    e.update(FRONTAL_SANDBOX_STATE=t.path('state'), TERM='xterm', **more)
+    return e
+
+
+def fs(t, line, stdin=b''):
+    """Runs `frontal-sandbox LINE` in the case's own state directory."""
+    words = line if isinstance(line, list) else line.split()
+    return run(words[1:], verb=words[0], stdin=stdin, env=env(t))
+
+
+def sh(t, name, text):
+    return run(['--session', name, '-c', text], env=env(t))
+
+
+def ok(t, line, stdin=b''):
+    r = fs(t, line, stdin)
+    t.equal((r.status, r.err), (0, b''), line)
+    return r.out.decode('utf-8', 'replace')
+
+
+def refused(t, line, *parts, status=125, stdin=b''):
+    r = fs(t, line, stdin)
+    t.equal(r.status, status, line)
+    for p in parts:
+        t.ok(p in r.err.decode(), '%s: %r in %r' % (line, p, r.err))
+
+
+def objects(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def on_terminal(t, words, columns=80, **more):
+    """What a terminal of so many columns is sent."""
+    pid, fd = pty.fork()
+    if pid == 0:
+        os.execve(BINARY, [BINARY] + words, env(t, **more))
+    fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack('HHHH', 24, columns, 0, 0))
+    out = b''
+    while True:
+        try:
+            got = os.read(fd, 65536)
+        except OSError:
+            break
+        if not got:
+            break
+        out += got
+    os.waitpid(pid, 0)
+    os.close(fd)
+    return out.decode('utf-8', 'replace')
+
+
+def make(t, name='build'):
+    t.equal(sh(t, name, 'mkdir /tmp/w; seq 1000 > /tmp/w/a; echo x > /tmp/w/b; echo made').out, b'made\n')
+    t.equal(sh(t, name, 'rm /tmp/w/b; echo more >> /tmp/w/a; echo oops >&2; exit 3').status, 3)
+
+
+# ---- sessions ----
+
+@case
+def nothing_there(t):
+    refused(t, 'session list', 'there is no state directory', 'run --session', '--state')
+    os.makedirs(t.path('other', 'x'))
+    refused(t, ['session', 'list', '--state', t.path('other')], 'other things')
+    make(t)
+    refused(t, 'trace biuld', "is it 'build'?")
+    refused(t, 'trace no-such-thing', 'session list')
+
+
+@case
+def usage(t):
+    for line in ('session', 'session lst', 'session show', 'trace', 'trace a b', 'fork a', 'fork a b --count 0',
+                 'snapshot', 'restore a', 'store', 'store fsk', 'export a', 'import', 'trace a --no-such-option'):
+        refused(t, line, '--help')
+    for verb in ('session', 'trace', 'snapshot', 'restore', 'fork', 'export', 'import', 'store'):
+        t.ok(ok(t, verb + ' --help').startswith('Usage: frontal-sandbox ' + verb))
+        t.ok('  ' + verb in ok(t, 'help'), verb)
+
+
+@case
+def list_show_rename_destroy(t):
+    make(t)
+    make(t, 'other')
+    t.equal([o['name'] for o in objects(ok(t, 'session list --json'))], ['build', 'other'])
+    o = json.loads(ok(t, 'session show build --json'))
+    t.equal((o['name'], o['from'], o['snapshots']), ('build', None, []))
+    t.ok(o['files_bytes'] > 3000 and o['root'].startswith('sha256:'), o)
+    ok(t, 'session rename build made')
+    refused(t, 'session rename made other', 'already')
+    refused(t, ['session', 'rename', 'made', 'a b'], 'cannot be a name')
+    t.equal(json.loads(ok(t, 'session show made --json'))['id'], o['id'])
+    ok(t, 'session destroy made ' + json.loads(ok(t, 'session show other --json'))['id'])
+    t.equal(ok(t, 'session list'), '')
+    refused(t, 'session show made', 'there is no session')
+
+
+@case
+def in_use(t):
+    make(t)
+    p = subprocess.Popen([BINARY, 'run', '--session', 'build', '-c', 'echo on; sleep 1000'], env=env(t), stdout=subprocess.PIPE)
+    t.equal(p.stdout.readline(), b'on\n')
+    for line in ('snapshot build', 'restore build @0', 'session destroy build'):
+        refused(t, line, "session 'build' is in use by process ")
+    refused(t, 'store gc', 'in use')
+    # Looking needs no lock, and a fork begins with what was acknowledged.
+    t.ok('running' in ok(t, 'trace build'))
+    ok(t, 'fork build try')
+    t.equal(sh(t, 'try', 'ls /tmp/w').out, b'a\n')
+    p.send_signal(signal.SIGKILL)
+    p.wait()
+    p.stdout.close()
+
+
+# ---- trace ----
+
+@case
+def trace_lines(t):
+    make(t)
+    lines = ok(t, 'trace build').splitlines()
+    t.equal(len(lines), 3)
+    t.ok(re.match(r'@0 +\S+Z  created$', lines[0]), lines[0])
+    t.ok(re.match(r'@1 +20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ  ok .* \+3 +mkdir /tmp/w; seq', lines[1]), lines[1])
+    t.ok(re.match('@\\d+ .*  exit 3 .* \u22121 ~1 +rm /tmp/w/b', lines[2]), lines[2])
+    unfolded = ok(t, 'trace build --files --output')
+    for part in ('| made\n', '! oops\n', '+ /tmp/w/\n', '~ /tmp/w/a  ', '\u2212 /tmp/w/b\n'):
+        t.ok(part in unfolded, part)
+    events = objects(ok(t, 'trace build --json'))
+    t.equal([e['seq'] for e in events], list(range(len(events))))
+    t.equal([e['exit_code'] for e in events if e['type'] == 'end'], [0, 3])
+
+
+@case
+def trace_on_a_terminal(t):
+    make(t)
+    sh(t, 'build', 'echo "\033]0;evil\007"; : ' + 'x' * 300)
+    out = on_terminal(t, ['trace', 'build', '--output'], 70)
+    t.ok('\033[32m' in out and ' ago' in out or 'now' in out, out)
+    t.ok('\033]0' not in out and '\007' not in out, 'a guest acts on the terminal')
+    bare = re.sub('\033\\[[0-9;]*m', '', out)
+    t.ok(max(len(line) for line in bare.splitlines() if line.startswith('@')) <= 70, bare)
+    t.ok('\u2026' in bare)
+    t.ok('\033[' not in on_terminal(t, ['trace', 'build'], NO_COLOR='1'))
+    t.ok('\033' not in ok(t, 'trace build --output'))
+
+
+@case
+def trace_follow(t):
+    make(t)
+    p = subprocess.Popen([BINARY, 'trace', '--follow', 'build'], env=env(t), stdout=subprocess.PIPE)
+    for _ in range(3):
+        p.stdout.readline()
+    sh(t, 'build', 'echo followed')
+    t.ok(b'echo followed' in p.stdout.readline())
+    ok(t, 'session destroy build')
+    t.equal((p.stdout.read(), p.wait(60)), (b'', 0))
+    p.stdout.close()
+
+
+@case
+def trace_verify(t):
+    make(t)
+    t.ok(ok(t, 'trace --verify build').startswith('whole: '))
+    path = t.path('state', 'sessions', json.loads(ok(t, 'session show build --json'))['id'], 'trace')
+    data = t.read(path)
+    with open(path, 'r+b') as f:
+        f.seek(len(data) // 2)
+        f.write(bytes([data[len(data) // 2] ^ 1]))
+    r = fs(t, 'trace --verify build')
+    t.equal(r.status, 1)
+    t.ok(r.out.startswith(b'damaged: '), r)
+    t.equal(json.loads(fs(t, 'trace --verify --json build').out)['ok'], False)
+    r = fs(t, 'store fsck')
+    t.equal(r.status, 1)
+    t.ok(b'log      session build @' in r.out, r)
+    refused(t, 'store gc', "session 'build' is damaged", 'fsck')
+
+
+# ---- snapshots, restore, fork ----
+
+@case
+def snapshot_and_restore(t):
+    make(t)
+    o = json.loads(ok(t, 'snapshot build --name clean --json'))
+    t.equal((o['name'], o['new_bytes']), ('clean', 0))
+    refused(t, 'snapshot build --name clean', 'already')
+    sh(t, 'build', 'rm -r /tmp/w')
+    t.equal(sh(t, 'build', 'ls /tmp').out, b'')
+    t.equal(json.loads(ok(t, 'restore build clean --json'))['root'], o['root'])
+    t.equal(sh(t, 'build', 'ls /tmp/w').out, b'a\n')
+    ok(t, 'restore build @1')
+    t.equal(sh(t, 'build', 'ls /tmp/w').out, b'a\nb\n')
+    ok(t, 'restore build @0')
+    t.equal(sh(t, 'build', 'ls /tmp').out, b'')
+    refused(t, 'restore build @9999', '@0 to @')
+    refused(t, 'restore build nothing', 'snapshot list')
+    refused(t, 'restore build @x', 'number of an event')
+    t.equal([s['id'] for s in objects(ok(t, 'snapshot list build --json'))], [o['id']])
+    ok(t, 'snapshot delete build clean')
+    t.equal(ok(t, 'snapshot list'), '')
+    refused(t, 'restore build clean', 'there is no snapshot')
+    t.ok('restored from snapshot ' + o['id'] in ok(t, 'trace build'))
+
+
+@case
+def forks(t):
+    make(t)
+    replies = objects(ok(t, 'fork build@1 try --count 3 --json'))
+    t.equal([r['name'] for r in replies], ['try-1', 'try-2', 'try-3'])
+    t.equal(replies[0]['reset'], ['ids', 'entropy', 'clock', 'streams', 'jobs'])
+    t.equal(len({r['id'] for r in replies}), 3)
+    sh(t, 'try-1', 'echo one > /tmp/w/one')
+    t.equal(sh(t, 'try-1', 'ls /tmp/w').out, b'a\nb\none\n')
+    t.equal(sh(t, 'try-2', 'ls /tmp/w').out, b'a\nb\n')
+    t.equal(sh(t, 'build', 'ls /tmp/w').out, b'a\n')
+    t.ok('forked to ' + replies[2]['id'] in ok(t, 'trace build'))
+    # All or none.
+    refused(t, 'fork build try --count 5', "'try-1' already")
+    t.equal(len(objects(ok(t, 'session list --json'))), 4)
+    ok(t, 'snapshot build --name s')
+    ok(t, 'fork build:s again')
+    t.equal(sh(t, 'again', 'ls /tmp/w').out, b'a\n')
+
+
+@case
+def lost_command(t):
+    make(t)
+    p = subprocess.Popen([BINARY, 'run', '--session', 'build', '-c', 'echo on; sleep 1000'], env=env(t),
+                         stdout=subprocess.PIPE, start_new_session=True)
+    t.equal(p.stdout.readline(), b'on\n')
+    os.killpg(p.pid, signal.SIGKILL)
+    p.wait()
+    p.stdout.close()
+    ok(t, 'restore build @1')
+    t.ok(' lost ' in ok(t, 'trace build'))
+    t.ok(ok(t, 'trace --verify build').startswith('whole: '))
+    t.equal(sh(t, 'build', 'ls /tmp/w').out, b'a\nb\n')
+
+
+# ---- export and import ----
+
+@case
+def export_and_import(t):
+    make(t)
+    ok(t, 'snapshot build --name kept')
+    out = t.path('build.fsb')
+    o = json.loads(ok(t, ['export', 'build', out, '--json']))
+    t.equal((o['bytes'], os.listdir(t.dir).count('build.fsb')), (os.path.getsize(out), 1))
+    t.equal([f for f in os.listdir(t.dir) if f.endswith('.part')], [])
+    piped = subprocess.run([BINARY, 'export', 'build', '-'], env=env(t), stdout=subprocess.PIPE).stdout
+    t.ok(piped == t.read(out), 'the stream is another than the file')
+    refused(t, ['import', out], "'build' already")
+    i = json.loads(ok(t, ['import', out, '--name', 'copy', '--json']))
+    t.equal(i['root'], o['root'])
+    t.equal(sh(t, 'copy', 'wc -l /tmp/w/a').out, b'1001 /tmp/w/a\n')
+    ok(t, 'restore copy kept')
+    ok(t, 'restore copy @1')
+    t.equal(sh(t, 'copy', 'ls /tmp/w').out, b'a\nb\n')
+    t.equal(ok(t, ['import', '-', '--name', 'third', '--state', t.path('elsewhere')], stdin=piped)[:5], 'third')
+    t.equal(ok(t, 'store fsck'), 'everything is whole\n')
+
+
+@case
+def damaged_import(t):
+    make(t)
+    out = t.path('x')
+    ok(t, ['export', 'build', out])
+    data = t.read(out)
+    for bad in (b'', data[:-1], data + b'x', data[:100], data[:200] + bytes([data[200] ^ 1]) + data[201:], b'x' * 1000):
+        refused(t, 'import - --name bad', status=1, stdin=bad)
+    refused(t, ['import', t.path('none')], 'No such file')
+    t.equal([o['name'] for o in objects(ok(t, 'session list --json'))], ['build'])
+    t.equal(sorted(os.listdir(t.path('state', 'names'))), ['build'])
+    t.equal(len(os.listdir(t.path('state', 'sessions'))), 1)
+
+
+@case
+def mounts_do_not_come_along(t):
+    t.write('secret/file', 'host\n')
+    run(['--session', 'm', '--mount', t.path('secret') + ':/m', '-c', 'cat /m/file'], env=env(t))
+    ok(t, ['export', 'm', t.path('m.fsb')])
+    refused(t, ['import', t.path('m.fsb'), '--name', 'n'], '--mounts')
+    ok(t, ['import', t.path('m.fsb'), '--name', 'n', '--mounts'])
+    t.equal(sh(t, 'n', 'cat /m/file').out, b'host\n')
+
+
+# ---- store ----
+
+@case
+def store_gc_frees(t):
+    make(t)
+    sh(t, 'big', 'head -c 2000000 /dev/urandom > /tmp/big')
+    before = json.loads(ok(t, 'store stat --json'))
+    t.equal(before['sessions'], 2)
+    ok(t, 'session destroy big')
+    would = json.loads(ok(t, 'store gc --dry-run --json'))
+    t.ok(would['blobs'] > 20 and would['bytes'] > 1900000, would)
+    ok(t, 'store gc')
+    after = json.loads(ok(t, 'store stat --json'))
+    t.ok(after['stored_bytes'] < before['stored_bytes'] - 1900000, (before, after))
+    t.equal(ok(t, 'store fsck'), 'everything is whole\n')
+    t.equal(sh(t, 'build', 'wc -l < /tmp/w/a').out, b'1001\n')
+
+
+@case
+def store_fsck_names_files(t):
+    sh(t, 'big', 'mkdir /tmp/d; head -c 2000000 /dev/urandom > /tmp/d/big')
+    packs = []
+    for folder, _, names in os.walk(t.path('state', 'store')):
+        packs += [os.path.join(folder, n) for n in names]
+    pack = max(packs, key=os.path.getsize)
+    with open(pack, 'r+b') as f:
+        f.seek(os.path.getsize(pack) // 2)
+        b = f.read(1)
+        f.seek(-1, 1)
+        f.write(bytes([b[0] ^ 1]))
+    r = fs(t, 'store fsck')
+    t.equal(r.status, 1)
+    t.ok(b'damaged  sha256:' in r.out and b'session big @' in r.out, r)
+    t.ok(b'file     /tmp/d/big in session big @' in r.out, r)
+    found = objects(fs(t, 'store fsck --json').out.decode())
+    t.ok({'damaged', 'file'} <= {f['fault'] for f in found}, found)
+
+
+if __name__ == '__main__':
+    main()

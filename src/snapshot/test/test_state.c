@@ -364,10 +364,12 @@ static void change(void *arg)
     } else if (c->kind == 3 && state_resolve(c->t.s, STR("old"), &p, NULL) == 0) {
         if (state_fork(c->t.s, &p, STR("new"), id, NULL))
             _exit(1);
+        state_place_done(&p);
     } else if (c->kind == 4 && state_snapshot_get(c->t.s, STR(""), STR("first"), &snap, NULL) == 0) {
         memcpy(snap.name, "second", 7);
         if (state_snapshot_put(c->t.s, &snap, NULL))
             _exit(1);
+        state_snapshot_done(&snap);
     } else if (c->kind == 5) {
         (void)state_snapshot_delete(c->t.s, STR(""), STR("first"), NULL);
     }

@@ -273,7 +273,7 @@ struct vfs_provider {
  * same provider with @arg replaced by what vfs_set_provider_arg() gives. ENOENT ENOTDIR, EBUSY (the root, or a
  * provider is there), ENOSPC (LIMIT_MOUNTS), ENOMEM. What the directory held is covered for good. */
 int vfs_provide(struct vfs *v, struct str path, const struct vfs_provider *ops, void *arg);
-/* Replaces the argument of every provider with @ops in this tree (after a fork). */
+/* Replaces the argument of every provider with @ops in this tree (after a fork); its nodes are as old as this. */
 void vfs_set_provider_arg(struct vfs *v, const struct vfs_provider *ops, void *arg);
 
 enum vfs_mount_flags { VFS_MOUNT_RO = 1 << 0, VFS_MOUNT_COW = 1 << 1 };

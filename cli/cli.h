@@ -98,7 +98,8 @@ struct cli_keep {
 int cli_keep_open(struct cli_options *o, struct cli_keep *k, struct err *err);
 /* A session to look at: @made gets what it was made with (without its mounts when made->without_mounts). Close it after
  * success. */
-int cli_keep_look(const char *state_dir, const char *who, struct cli_options *made, struct cli_keep *k, struct err *err);
+int cli_keep_look(const char *state_dir, const char *who, struct cli_options *made, struct cli_keep *k,
+                  struct err *err);
 /* A new session is in its log now: it gets its name. */
 int cli_keep_commit(struct cli_keep *k, struct err *err);
 /* Closes; the worker has its own descriptors. */

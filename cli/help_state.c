@@ -101,11 +101,14 @@ static const char restore[] = "Usage: frontal-sandbox restore [OPTION]... SESSIO
 static const char replay_help[] =
     "Usage: frontal-sandbox replay [OPTION]... SESSION|FILE\n"
     "\n"
-    "Run again what the log of a session recorded (or of FILE, made by export), and compare every output, status, shell\n"
-    "state, process number and root hash. Clocks, entropy, input and signals are those of the record, and no time passes.\n"
+    "Run again what the log of a session recorded (or of FILE, made by export), and compare every output, status, "
+    "shell\n"
+    "state, process number and root hash. Clocks, entropy, input and signals are those of the record, and no time "
+    "passes.\n"
     "Nothing is changed: neither the session nor the host.\n"
     "\n"
-    "A line a command: its place, equal, differs or left out, and its text. Under one that differs stand the first thing\n"
+    "A line a command: its place, equal, differs or left out, and its text. Under one that differs stand the first "
+    "thing\n"
     "that did, and both sides; under one that is left out, why it cannot be replayed exactly.\n"
     "\n"
     "  --from @SEQ              begin with the command at this place of the log\n"
@@ -226,8 +229,9 @@ const char *cli_help_state(const char *verb)
     static const struct {
         const char *verb, *text;
     } all[] = {
-        {"session", session}, {"trace", trace}, {"snapshot", snapshot},  {"restore", restore},    {"fork", fork_help},
-        {"diff", diff},       {"merge", merge}, {"export", export_help}, {"import", import_help}, {"store", store},   {"replay", replay_help},
+        {"session", session},    {"trace", trace}, {"snapshot", snapshot},  {"restore", restore},
+        {"fork", fork_help},     {"diff", diff},   {"merge", merge},        {"export", export_help},
+        {"import", import_help}, {"store", store}, {"replay", replay_help},
     };
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
         if (strcmp(verb, all[i].verb) == 0)

@@ -96,8 +96,12 @@ static int make_plan(const struct cli_options *o, struct plan *p)
     p->argv = mem_alloc(((size_t)o->argc + 1) * sizeof(*p->argv));
     for (int i = 0; i < o->argc; i++)
         p->argv[i] = str_c(o->argv[i]);
-    p->exec = (struct wire_exec){
-        .argv = {p->argv, (uint32_t)o->argc}, .env = {o->env, o->n_env}, .n_secrets = o->n_secrets, .stdin_open = true, .want_root = o->json, .keep = o->session != NULL};
+    p->exec = (struct wire_exec){.argv = {p->argv, (uint32_t)o->argc},
+                                 .env = {o->env, o->n_env},
+                                 .n_secrets = o->n_secrets,
+                                 .stdin_open = true,
+                                 .want_root = o->json,
+                                 .keep = o->session != NULL};
     for (int fd = 0; fd <= 2; fd++) {
         if (isatty(fd) && !(fd && o->json && !o->json_file))
             p->exec.tty |= (uint8_t)(1 << fd);

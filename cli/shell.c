@@ -289,7 +289,11 @@ static int serve(struct driver *d)
     buf_init(&p.command, LIMIT_SCRIPT);
     buf_init(&p.prompt, LIMIT_PATH);
     buf_init(&p.prompt2, LIMIT_PATH);
-    struct wire_exec e = {.kind = WIRE_EXEC_SERVE, .stdin_open = true, .env = {d->opts->env, d->opts->n_env}, .n_secrets = d->opts->n_secrets, .keep = d->opts->session != NULL};
+    struct wire_exec e = {.kind = WIRE_EXEC_SERVE,
+                          .stdin_open = true,
+                          .env = {d->opts->env, d->opts->n_env},
+                          .n_secrets = d->opts->n_secrets,
+                          .keep = d->opts->session != NULL};
     for (int fd = 0; fd <= 2; fd++)
         e.tty |= (uint8_t)(isatty(fd) << fd);
     uint32_t window = driver_window();

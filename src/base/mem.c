@@ -31,11 +31,22 @@ static __attribute__((noreturn, cold)) void out_of_memory(size_t n)
     abort();
 }
 
-static void limit_met(struct mem_account *a)
+static __attribute__((cold, noinline)) void limit_met(struct mem_account *a, bool refused)
 {
+    bool again = a->hit;
     a->hit = true;
-    if (a->alarm)
+    if (a->alarm && !again)
         *a->alarm = 0;
+    if (a->met && (refused || !again))
+        a->met(a, refused);
+}
+
+/* Whether the account meets its limit by having been charged. */
+static inline bool over(const struct mem_account *a)
+{
+    if (__builtin_expect(a->by_number, 0))
+        return a->calls == a->due && !a->due_refused;
+    return a->limit && a->used > a->limit;
 }
 
 static inline void charge(void *p)
@@ -43,11 +54,12 @@ static inline void charge(void *p)
     struct mem_account *a = cur;
     if (!a)
         return;
+    a->calls++;
     a->used += malloc_usable_size(p);
     if (a->used > a->peak)
         a->peak = a->used;
-    if (a->limit && a->used > a->limit)
-        limit_met(a);
+    if (over(a))
+        limit_met(a, false);
 }
 
 static inline void give_back(size_t n)
@@ -65,9 +77,9 @@ static inline bool may_have(size_t n)
     struct mem_account *a = cur;
     if (!a || !a->limit)
         return true;
-    if (a->used <= a->limit && n <= a->limit - a->used)
+    if (a->by_number ? a->calls + 1 != a->due || !a->due_refused : a->used <= a->limit && n <= a->limit - a->used)
         return true;
-    limit_met(a);
+    limit_met(a, true);
     return false;
 }
 

@@ -15,6 +15,9 @@
  *     (proc_poll() does) at every command and loop turn, and unwinds. So code whose single allocations
  *     are small needs no error path, and the overshoot is bounded by what is allocated between polls.
  *
+ * Block sizes are the C library's and differ a little from run to run. Who has to repeat a run notes when the limit was
+ * met (`met`), counted in allocations, and has the account meet it then (`by_number`).
+ *
  * Invariants:
  *   1. account->used is the sum of the usable sizes of what was charged and not given back; memory
  *      freed under another account than it was charged to makes it drift, never wrap (it saturates at 0).
@@ -32,7 +35,16 @@ struct mem_account {
     uint64_t limit; /* bytes; 0 is no limit */
     uint64_t peak;  /* bytes */
     bool hit;       /* the limit was met; cleared by its owner only */
-    int32_t *alarm; /* set to 0 when it is met, so that who counts down to a look at `hit` looks at once; may be NULL */
+    int32_t
+        *alarm; /* set to 0 when it is first met, so that who counts down to a look at `hit` looks at once; or NULL */
+    uint64_t calls; /* allocations that were charged */
+    /* Told when the limit is first met by what was charged (@refused false), and each time something is refused; may
+     * be NULL. */
+    void (*met)(struct mem_account *acc, bool refused);
+    void *met_arg;
+    bool by_number;   /* the limit is met at allocation number @due, whatever is used */
+    bool due_refused; /* that one is refused; else it is charged */
+    uint64_t due;     /* 0: never */
 };
 
 /* Makes @acc (NULL: none) this thread's current account, and returns the one before. */

@@ -158,6 +158,8 @@ void proc_set_free(struct proc_set *ps);
 struct vfs *proc_set_vfs(struct proc_set *ps);
 /* See proc_set_vfs(). */
 struct mem_account *proc_set_mem(struct proc_set *ps);
+/* Bytes charged to it now, as a process may know them: a tape repeats them. */
+uint64_t proc_mem_used(struct proc_set *ps);
 /* See proc_set_vfs(); may be changed between commands. */
 struct limits *proc_set_limits(struct proc_set *ps);
 /* See proc_set_vfs(). */
@@ -451,7 +453,7 @@ struct proc_tape {
     int64_t wall, mono; /* the clocks at the begin: of now to record, of then to replay */
     void *arg;
     void (*entropy)(void *arg, void *p, size_t n);
-    /* RECORD: @n bytes of changes of the clock. */
+    /* RECORD: @n bytes of changes of the clock, and what else a run meets by chance. */
     void (*changes)(void *arg, const void *p, size_t n);
     /* RECORD: a limit of time ends the command line now. A replay calls proc_kill_all() instead. */
     void (*limit)(void *arg, enum outcome_reason reason);

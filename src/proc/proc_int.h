@@ -259,6 +259,8 @@ int64_t tape__now(const struct proc_set *ps);
 int64_t tape__wall(const struct proc_set *ps, int64_t now);
 /* Random bytes. */
 void tape__entropy(struct proc_set *ps, void *p, size_t n);
+/* @v, which may differ from run to run, as it was when it was recorded. */
+uint64_t tape__value(struct proc_set *ps, uint64_t v);
 /* Whether a tape is replayed, and whether this run has turned out to be another. */
 bool tape__replays(const struct proc_set *ps);
 /* See tape__replays(). */

@@ -92,9 +92,9 @@ static int fd_text(const struct proc_file *f, struct buf *out)
 
 /* ---- the machine ---- */
 
-static void meminfo(const struct proc_set *ps, struct buf *out)
+static void meminfo(struct proc_set *ps, struct buf *out)
 {
-    uint64_t total = ps->limits.memory / 1024, used = ps->acc.used / 1024;
+    uint64_t total = ps->limits.memory / 1024, used = proc_mem_used(ps) / 1024;
     uint64_t left = total > used ? total - used : 0;
     buf_addf(out, "MemTotal:       %8llu kB\nMemFree:        %8llu kB\nMemAvailable:   %8llu kB\n",
              (unsigned long long)total, (unsigned long long)left, (unsigned long long)left);

@@ -90,6 +90,11 @@ struct mem_account *proc_set_mem(struct proc_set *ps)
     return &ps->acc;
 }
 
+uint64_t proc_mem_used(struct proc_set *ps)
+{
+    return ps->tape && ps->running ? tape__value(ps, ps->acc.used) : ps->acc.used;
+}
+
 struct limits *proc_set_limits(struct proc_set *ps)
 {
     return &ps->limits;

@@ -7,29 +7,40 @@
  * The tape: what makes a run repeatable.
  *
  * Every look at the clock that the guest or the scheduler depends on is counted. While one records, the clock stands
- * between changes that are REFRESH apart, so that a change costs a few bytes and most looks none; a change is written
- * as two varints, the looks since the change before and the nanoseconds it went on. A change by nothing is the end.
- * While one replays, the clock goes on at the same looks, and host.attend is called at the look that the next event
- * from outside is recorded at.
+ * between changes that are REFRESH apart, so that a change costs a few bytes and most looks none. While one replays,
+ * the clock goes on at the same looks, and host.attend is called at the look that the next event from outside is
+ * recorded at.
+ *
+ * An entry is two varints: the looks since the entry before, and a value with its kind in the two lowest bits. A clock
+ * that goes on by 0 is the end. Sizes of memory blocks are the C library's and not the same in each run, so that what
+ * depends on them is on the tape too: when the memory limit was met, counted in allocations, and how much was used
+ * where a process has asked.
  */
 
 #define REFRESH (100 * CLOCK_US)
-#define CHUNK 4096u    /* bytes of changes handed out at once */
-#define CHANGE_MAX 20u /* two varints */
+#define CHUNK 4096u   /* bytes of entries handed out at once */
+#define ENTRY_MAX 20u /* two varints */
+
+/* REPLAY: looks without an entry after which there will be none. In 100 us nobody looks so often. */
+#define LOOKS_MAX 20000u
+
+enum entry { ENTRY_CLOCK, ENTRY_OVER, ENTRY_REFUSED, ENTRY_VALUE };
 
 struct tape {
     struct proc_tape t;
     int64_t now;
-    uint64_t change; /* RECORD: look of the last change; REPLAY: of the next, or of the end */
-    int64_t step;    /* REPLAY: of the next change; 0: it is the end */
-    uint64_t due;    /* REPLAY: look of the next event */
-    bool lost;       /* REPLAY: this run is not the recorded one */
+    uint64_t at;     /* RECORD: look of the last entry; REPLAY: of the next */
+    enum entry kind; /* REPLAY: of the next */
+    uint64_t value;
+    uint64_t due;   /* REPLAY: look of the next event */
+    bool lost;      /* REPLAY: this run is not the recorded one */
+    uint32_t since; /* REPLAY: looks since the last entry */
     const uint8_t *in, *in_end;
     uint32_t n;
     uint8_t out[CHUNK];
 };
 
-/* ---- changes of the clock ---- */
+/* ---- entries ---- */
 
 static void put_varint(struct tape *t, uint64_t v)
 {
@@ -45,12 +56,13 @@ static void hand_out(struct tape *t)
     t->n = 0;
 }
 
-static void put_change(struct proc_set *ps, struct tape *t, int64_t step)
+static void put_entry(struct proc_set *ps, enum entry kind, uint64_t value)
 {
-    put_varint(t, ps->looks - t->change);
-    put_varint(t, (uint64_t)step);
-    t->change = ps->looks;
-    if (t->n > CHUNK - CHANGE_MAX) {
+    struct tape *t = ps->tape;
+    put_varint(t, ps->looks - t->at);
+    put_varint(t, value << 2 | kind);
+    t->at = ps->looks;
+    if (t->n > CHUNK - ENTRY_MAX) {
         struct mem_account *before = set__host_begin(ps);
         hand_out(t);
         set__host_end(before);
@@ -80,49 +92,90 @@ static bool get_varint(struct tape *t, uint64_t *ret)
     return false;
 }
 
-static void get_change(struct proc_set *ps, struct tape *t)
+static void get_entry(struct proc_set *ps)
 {
-    uint64_t looks, step;
+    struct tape *t = ps->tape;
+    uint64_t looks, value;
     struct mem_account *before = set__host_begin(ps);
-    bool ok = get_varint(t, &looks) && get_varint(t, &step) && step <= (uint64_t)(INT64_MAX - t->now) &&
-              looks <= UINT64_MAX - t->change;
+    bool ok = get_varint(t, &looks) && get_varint(t, &value) && looks <= UINT64_MAX - t->at;
     set__host_end(before);
+    t->kind = ok ? (enum entry)(value & 3) : ENTRY_CLOCK;
+    t->value = ok ? value >> 2 : 0;
+    t->at += ok ? looks : 0;
+    if (t->kind == ENTRY_CLOCK && t->value > (uint64_t)(INT64_MAX - t->now))
+        ok = false;
     t->lost |= !ok;
-    t->change += ok ? looks : 0;
-    t->step = ok ? (int64_t)step : 0;
+    t->since = 0;
+    ps->acc.due = t->kind == ENTRY_OVER || t->kind == ENTRY_REFUSED ? t->value : 0;
+    ps->acc.due_refused = t->kind == ENTRY_REFUSED;
+}
+
+static bool at_end(const struct tape *t)
+{
+    return t->kind == ENTRY_CLOCK && t->value == 0;
 }
 
 /* ---- looking ---- */
 
 /* Whether it is time for the next event, or to find out that this run is not the recorded one. */
-static void arrived(struct proc_set *ps, struct tape *t)
+static void arrived(struct proc_set *ps)
 {
-    if (ps->looks > t->due || (t->step == 0 && ps->looks > t->change))
+    struct tape *t = ps->tape;
+    if (ps->looks > t->due || ps->looks > t->at)
         t->lost = true;
     ps->due = t->lost || ps->looks == t->due;
+}
+
+static int64_t look_recorded(struct proc_set *ps)
+{
+    struct tape *t = ps->tape;
+    /* Also when a timer is due by the true clock: nobody should wait for the clock to be looked at. */
+    int64_t step = ps->raw - t->now;
+    if (step >= REFRESH || (step > 0 && ps->n_timers && ps->timers[0]->priv->deadline <= ps->raw)) {
+        put_entry(ps, ENTRY_CLOCK, (uint64_t)step);
+        t->now = ps->raw;
+    }
+    return t->now;
 }
 
 int64_t tape__look(struct proc_set *ps)
 {
     struct tape *t = ps->tape;
     ps->raw = clock_mono();
-    if (t->t.mode == PROC_TAPE_RECORD) {
-        /* Also when a timer is due by the true clock: nobody should wait for the clock to be looked at. */
-        int64_t step = ps->raw - t->now;
-        if (step >= REFRESH || (step > 0 && ps->n_timers && ps->timers[0]->priv->deadline <= ps->raw)) {
-            put_change(ps, t, step);
-            t->now = ps->raw;
-        }
-        return t->now;
+    if (t->t.mode == PROC_TAPE_RECORD)
+        return look_recorded(ps);
+    if (ps->looks == t->at && t->kind == ENTRY_CLOCK && t->value) {
+        t->now += (int64_t)t->value;
+        get_entry(ps);
     }
-    if (ps->looks == t->change && t->step) {
-        t->now += t->step;
-        get_change(ps, t);
-    }
-    if (ps->looks > t->change)
-        t->lost = true;
-    arrived(ps, t);
+    t->lost |= ++t->since > LOOKS_MAX;
+    arrived(ps);
     return t->now;
+}
+
+static void limit_met(struct mem_account *acc, bool refused)
+{
+    struct proc_set *ps = acc->met_arg;
+    if (tape__replays(ps))
+        get_entry(ps);
+    else if (!ps->killed)
+        put_entry(ps, refused ? ENTRY_REFUSED : ENTRY_OVER, acc->calls + refused);
+}
+
+uint64_t tape__value(struct proc_set *ps, uint64_t v)
+{
+    struct tape *t = ps->tape;
+    if (t->t.mode == PROC_TAPE_RECORD) {
+        put_entry(ps, ENTRY_VALUE, v);
+        return v;
+    }
+    if (t->kind != ENTRY_VALUE || t->at != ps->looks) {
+        t->lost = true;
+        return v;
+    }
+    v = t->value;
+    get_entry(ps);
+    return v;
 }
 
 int64_t tape__now(const struct proc_set *ps)
@@ -169,7 +222,7 @@ size_t tape__gate(struct proc_set *ps, size_t n)
     struct tape *t = ps->tape;
     if (t->t.mode == PROC_TAPE_RECORD)
         return n;
-    arrived(ps, t);
+    arrived(ps);
     if (ps->due)
         sched__let_in(ps);
     uint64_t room = t->due > ps->looks ? t->due - ps->looks : n;
@@ -190,8 +243,12 @@ int proc_tape_begin(struct proc_set *ps, const struct proc_tape *tape)
     ps->tape = t;
     ps->looks = 0;
     ps->slice_start = t->now;
+    ps->acc.calls = 0;
+    ps->acc.met = limit_met;
+    ps->acc.met_arg = ps;
+    ps->acc.by_number = tape->mode == PROC_TAPE_REPLAY;
     if (tape->mode == PROC_TAPE_REPLAY)
-        get_change(ps, t);
+        get_entry(ps);
     if (!ps->n_procs)
         set__boot(ps);
     return 0;
@@ -202,7 +259,7 @@ void proc_tape_due(struct proc_set *ps, uint64_t look)
     if (!ps->tape)
         return;
     ps->tape->due = look;
-    arrived(ps, ps->tape);
+    arrived(ps);
 }
 
 int proc_tape_end(struct proc_set *ps)
@@ -212,11 +269,13 @@ int proc_tape_end(struct proc_set *ps)
         return 0;
     bool ok = true;
     if (t->t.mode == PROC_TAPE_RECORD) {
-        put_change(ps, t, 0);
+        put_entry(ps, ENTRY_CLOCK, 0);
         hand_out(t);
     } else {
-        ok = !t->lost && t->due == UINT64_MAX && t->step == 0 && t->change == ps->looks;
+        ok = !t->lost && t->due == UINT64_MAX && at_end(t) && t->at == ps->looks;
     }
+    ps->acc.met = NULL;
+    ps->acc.by_number = false;
     ps->tape = NULL;
     ps->due = false;
     mem_free(t);

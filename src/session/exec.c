@@ -151,40 +151,37 @@ static int check(const struct wire_exec *e, struct err *err)
     return 0;
 }
 
+/* The process set and the shell's world, with the tape that was asked for. What a set that lived before has kept
+ * (memory charged, numbers given, its boot) is no part of a tape: unless processes live, such an exec gets a new one.
+ */
 static int make_world(struct session *s, struct err *err)
 {
-    if (s->ps)
-        return 0;
-    s->proc_host = (struct proc_host){.arg = s, .attend = attend};
-    struct proc_set *ps = proc_set_new(s->tree, &s->limits, &s->proc_host);
-    if (!ps)
-        return err_set(err, -ENOMEM, "no memory for processes");
-    struct shell_world *w = shell_world_new(ps);
-    if (!w || proc_provide(ps)) {
-        proc_set_free(ps);
-        shell_world_free(w);
-        return err_set(err, -ENOMEM, "no memory for the shell");
-    }
-    s->ps = ps;
-    s->world = w;
-    s->tape.fresh = true;
+    struct proc_set *old = s->ps;
+    struct shell_world *old_world = s->world;
+    s->tape.fresh = !old || (s->tape.next != TAPE_NONE && proc_count(old) == 0);
+    if (!s->tape.fresh)
+        return session__tape_begin(s) ? err_set(err, -ENOMEM, "no memory for the session's tape") : 0;
     s->tape.resized = false;
     s->tape.inexact = NULL;
-    if (s->tape.next_pid)
-        proc_set_next_pid(ps, s->tape.next_pid);
+    s->proc_host = (struct proc_host){.arg = s, .attend = attend};
+    s->ps = proc_set_new(s->tree, &s->limits, &s->proc_host);
+    s->world = s->ps ? shell_world_new(s->ps) : NULL;
+    if (!s->world || session__tape_begin(s) || proc_provide(s->ps)) {
+        session__tape_end(s);
+        proc_set_free(s->ps);
+        shell_world_free(s->world);
+        s->ps = old;
+        s->world = old_world;
+        if (old)
+            proc_set_use_vfs(old, s->tree);
+        return err_set(err, -ENOMEM, "no memory for processes and the shell");
+    }
+    if (old && s->tape.begin->first_pid == 0)
+        proc_set_next_pid(s->ps, proc_next_pid(old));
+    proc_set_free(old);
+    shell_world_free(old_world);
+    proc_set_use_vfs(s->ps, s->tree); /* which had the old set's clock */
     return 0;
-}
-
-/* What a set that lived before has kept (memory charged, numbers given, its boot) is no part of a tape. */
-static void drop_idle_world(struct session *s)
-{
-    if (!s->ps || proc_count(s->ps))
-        return;
-    s->tape.next_pid = proc_next_pid(s->ps);
-    proc_set_free(s->ps);
-    shell_world_free(s->world);
-    s->ps = NULL;
-    s->world = NULL;
 }
 
 static void fill_start(struct session *s, const struct wire_exec *e, struct session_run *r)
@@ -233,17 +230,14 @@ int session_exec(struct session *s, const struct wire_exec *e, struct err *err)
     if (s->run && !s->run->ended)
         return err_set(err, -EBUSY, "a command is running in this session");
     int r = check(e, err);
-    s->tape.fresh = false;
-    if (r == 0 && s->tape.next != TAPE_NONE)
-        drop_idle_world(s);
     if (r == 0)
         r = make_world(s, err);
     if (r == 0 && !s->run && session_mark_base(s)) /* what was copied in before the first command is no change of it */
         r = err_set(err, -ENOMEM, "no memory for the session's tree");
-    if (r == 0 && session__tape_begin(s))
-        r = err_set(err, -ENOMEM, "no memory for the session's tape");
-    if (r)
+    if (r) {
+        session__tape_end(s);
         return r;
+    }
     session__run_free(s);
     struct session_run *run = mem_zalloc(sizeof(*run));
     buf_init(&run->line, LIMIT_SCRIPT);

@@ -245,6 +245,7 @@ static int started(struct journal *j, int r, const struct wire_exec *e, const st
         return r;
     vfs_free(j->before);
     j->before = vfs_fork(session_tree(j->session));
+    j->host_reads = vfs_host_reads();
     r = j->before ? log_begin(j, e, b, fresh) : -ENOMEM;
     if (r == 0) {
         j->running = j->ran = true;

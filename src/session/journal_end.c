@@ -68,6 +68,8 @@ static int record(struct journal *j, struct wire_result *res)
                                       .inodes = res->inodes,
                                       .next_pid = session_next_pid(j->session)}};
     struct listing l = {.j = j};
+    if (!j->why_not && vfs_host_reads() != j->host_reads)
+        j->why_not = "it read the host through a mount";
     journal__put_streams(j);
     int r = j->error ? j->error : store_state(j, &e.u.end.state);
     if (r == 0)

@@ -44,6 +44,7 @@ struct journal {
     uint64_t kept; /* bytes of output */
     struct buf clock;
     const char *why_not; /* it cannot be replayed exactly; static text */
+    uint64_t host_reads; /* vfs_host_reads() when the exec began */
     struct arena secrets;
 };
 

@@ -90,6 +90,7 @@ int session_line(struct session *s, struct str line, bool end)
     buf_clear(&r->line);
     if (buf_adds(&r->line, line))
         return r->line.err;
+    s->tape.fresh = false;
     int e = session__tape_begin(s);
     if (e)
         return e;

@@ -157,7 +157,7 @@ void session_record(struct session *s, const struct session_tape *tape);
 /* Whether the exec began on a new process set. One that did not can only be replayed after those before it. */
 bool session_fresh(const struct session *s);
 
-/* The pid that the next process gets. */
+/* The pid that the next process gets; 0 before the first exec. */
 int32_t session_next_pid(const struct session *s);
 
 struct session_playback {

@@ -60,7 +60,6 @@ struct tape_state {
     bool fresh;          /* the exec began with a new process set */
     const char *wrong;   /* how the replay differs; NULL: it does not */
     const char *inexact; /* why the next line cannot be replayed exactly */
-    int32_t next_pid;    /* while there is no process set */
     uint64_t blocks;     /* of entropy made */
     uint8_t block[32];
     uint32_t block_left;

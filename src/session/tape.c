@@ -34,7 +34,7 @@ int session_replayed(const struct session *s, const char **ret_what)
 
 int32_t session_next_pid(const struct session *s)
 {
-    return s->ps ? proc_next_pid(s->ps) : s->tape.next_pid;
+    return s->ps ? proc_next_pid(s->ps) : 0;
 }
 
 bool session_fresh(const struct session *s)

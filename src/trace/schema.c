@@ -81,10 +81,10 @@ static const struct trace_field decision[] = {
 };
 
 static const struct trace_field change[] = {
-    NAME(change, kind, change_kinds), TEXT(change, path),          UINT(change, mode_before),
-    UINT(change, mode_after),         UINT(change, size_before),   UINT(change, size_after),
-    BLOB(change, before, "content"),
-    BLOB(change, after, "content"),
+    NAME(change, kind, change_kinds), TEXT(change, path),
+    UINT(change, mode_before),        UINT(change, mode_after),
+    UINT(change, size_before),        UINT(change, size_after),
+    BLOB(change, before, "content"),  BLOB(change, after, "content"),
 };
 
 static const struct trace_field host_read[] = {

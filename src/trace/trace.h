@@ -134,7 +134,7 @@ struct trace_change {
     struct str path;
     uint32_t mode_before, mode_after;
     uint64_t size_before, size_after;
-    struct cas_id before, after;         /* of the content; zeros when there is none */
+    struct cas_id before, after; /* of the content; zeros when there is none */
 };
 
 struct trace_host_read {

@@ -186,8 +186,16 @@ static int read_target(int dir, const char *name, struct page **ret)
     return 0;
 }
 
+static _Thread_local uint64_t host_reads;
+
+uint64_t vfs_host_reads(void)
+{
+    return host_reads;
+}
+
 int vfs__host_status(struct vfs *v, uint64_t ino, struct node **node)
 {
+    host_reads++;
     struct host *host = host_of(v, *node);
     struct origin *o = S_ISDIR((*node)->mode) ? (*node)->x.origin : (*node)->u.origin;
     const char *name = is_root(o) ? "" : o->name;
@@ -227,6 +235,7 @@ int vfs__host_status(struct vfs *v, uint64_t ino, struct node **node)
 
 int vfs__host_open(struct vfs *v, uint64_t ino, struct node **node, int *ret_fd, bool *ret_borrowed)
 {
+    host_reads++;
     struct host *host = host_of(v, *node);
     struct origin *o = (*node)->u.origin;
     bool borrowed = host->file;
@@ -254,6 +263,7 @@ int vfs__host_open(struct vfs *v, uint64_t ino, struct node **node, int *ret_fd,
 
 ssize_t vfs__host_pread(int fd, void *p, size_t n, uint64_t off)
 {
+    host_reads++;
     size_t done = 0;
     while (done < n) {
         if (off + done > INT64_MAX)
@@ -418,6 +428,7 @@ static void undo(struct list *l, uint64_t first)
 
 int vfs__host_list(struct vfs *v, uint64_t ino, const struct node *n)
 {
+    host_reads++;
     struct host *host = host_of(v, n);
     struct list l = {.v = v, .dir = ino, .mount = n->mount, .origin = n->x.origin};
     uint64_t first = v->next_ino;
@@ -509,12 +520,8 @@ struct host *vfs__host_new(int fd, uint32_t host_uid, uint32_t host_gid, uint32_
     struct host *h = vfs__alloc(sizeof(*h));
     if (!h)
         return NULL;
-    *h = (struct host){.refs = 1,
-                       .fd = fd < 0 ? -ESTALE : fd,
-                       .host_uid = host_uid,
-                       .host_gid = host_gid,
-                       .uid = uid,
-                       .gid = gid};
+    *h = (struct host){
+        .refs = 1, .fd = fd < 0 ? -ESTALE : fd, .host_uid = host_uid, .host_gid = host_gid, .uid = uid, .gid = gid};
     for (unsigned i = 0; i < HOST_KEPT; i++)
         h->kept[i].fd = -1;
     return h;

@@ -163,8 +163,10 @@ void vfs_set_provider_arg(struct vfs *v, const struct vfs_provider *ops, void *a
         mem_use(acc);
     }
     for (uint32_t i = 0; v->mounts && i < v->mounts->n; i++) {
-        if (v->mounts->m[i].ops == ops)
-            v->mounts->m[i].arg = arg;
+        if (v->mounts->m[i].ops != ops)
+            continue;
+        v->mounts->m[i].arg = arg;
+        v->mounts->m[i].time = vfs__now(v);
     }
 }
 

@@ -273,7 +273,7 @@ struct vfs_provider {
  * same provider with @arg replaced by what vfs_set_provider_arg() gives. ENOENT ENOTDIR, EBUSY (the root, or a
  * provider is there), ENOSPC (LIMIT_MOUNTS), ENOMEM. What the directory held is covered for good. */
 int vfs_provide(struct vfs *v, struct str path, const struct vfs_provider *ops, void *arg);
-/* Replaces the argument of every provider with @ops in this tree (after a fork). */
+/* Replaces the argument of every provider with @ops in this tree (after a fork); its nodes are as old as this. */
 void vfs_set_provider_arg(struct vfs *v, const struct vfs_provider *ops, void *arg);
 
 enum vfs_mount_flags { VFS_MOUNT_RO = 1 << 0, VFS_MOUNT_COW = 1 << 1 };
@@ -284,6 +284,9 @@ enum vfs_mount_flags { VFS_MOUNT_RO = 1 << 0, VFS_MOUNT_COW = 1 << 1 };
  * other kind), EINVAL (neither file nor directory), ENOSPC (LIMIT_MOUNTS, inodes), ENOMEM. */
 int vfs_mount_host(struct vfs *v, struct str path, int host_fd, int flags, uint32_t host_uid, uint32_t host_gid,
                    uint32_t uid, uint32_t gid);
+
+/* How often this thread has asked the host for something of a mount: a listing, a status, bytes. */
+uint64_t vfs_host_reads(void);
 
 struct vfs_mount {
     struct str path; /* where it is now; borrowed during the call */

@@ -216,7 +216,7 @@ struct page {
     uint32_t stored : 1; /* and it is in the store */
     uint32_t absent : 1; /* @p is a struct absent: cap and len are right, the bytes are in the store */
     struct cas_id id;    /* of the bytes up to the last that is not 0; zeros when there is none */
-    uint8_t p[] __attribute__((aligned(8))); /* for a struct absent */
+    uint8_t p[] __attribute__((aligned(8))); /* for what may lie here beside bytes: a struct absent, host entries */
 };
 
 /* Loads the absent page at @link into its place: NULL when it cannot be had. */

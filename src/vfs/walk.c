@@ -179,6 +179,8 @@ static int target_of(struct vfs *v, uint64_t ino, struct str *ret, char **ret_ow
     int rc = vfs__view(v, ino, &tmp, &n);
     if (rc < 0)
         return rc;
+    if (!S_ISLNK(n->mode))
+        return -EIO; /* its entry says so: an image that was not made by us */
     if (n != &tmp) {
         *ret = vfs__target(n);
         return 0;

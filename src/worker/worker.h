@@ -34,8 +34,8 @@ struct worker_config {
     const int *mount_fds; /* O_PATH descriptors; the worker gets copies, the caller keeps and closes its own */
     uint32_t n_mounts;
     uint64_t memory_ceiling; /* RLIMIT_DATA of the worker, bytes */
-    /* A session that is kept: the directory of its store (not O_PATH), its log, and what holds its lock. As the mounts. Such
-     * a worker ends by itself when the socket closes, after everything is on the disk. */
+    /* A session that is kept: the directory of its store (not O_PATH), its log, and what holds its lock. As the mounts.
+     * Such a worker ends by itself when the socket closes, after everything is on the disk. */
     bool kept;
     int store_fd, trace_fd, lock_fd;
 };
@@ -50,4 +50,5 @@ int worker_spawn(const struct worker_config *cfg, struct worker *ret, struct err
 int worker_end(struct worker *w);
 
 /* The body of the worker role: serves @sock until it closes. Only worker_spawn() and tests call it. */
-int worker_serve(int sock, const struct worker_config *cfg, uint64_t ready_applied, uint64_t ready_missing, struct str notes);
+int worker_serve(int sock, const struct worker_config *cfg, uint64_t ready_applied, uint64_t ready_missing,
+                 struct str notes);

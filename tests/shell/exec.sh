@@ -117,7 +117,7 @@ echo x | cat & wait; (echo a; exit 3) | (cat; exit 4) & wait $!; echo $?
 ### wait -p
 (exit 3) & p=$!; wait -n -p who; echo $? $((who == p)); wait -n -p who; echo $? ${who-unset}
 ### jobs listing
-sleep 0.2 & jobs; jobs -p | wc -l; kill %1; wait; jobs
+sleep 0.2 & jobs; jobs -p | wc -l; kill %1; wait
 ### job specs
 sleep 0.3 & sleep 0.2 | cat & jobs %1; jobs %+; jobs %-; jobs %sl 2>&1; jobs %9; kill %1 %2; wait
 ### disown

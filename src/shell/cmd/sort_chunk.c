@@ -13,12 +13,10 @@
 #define BUDGET_MAX (UINT64_C(3) << 30) /* offsets have 32 bits */
 
 /* Bytes that a chunk may use: half of what the account has left, as others of the pipeline need some too. */
-static size_t budget(void)
+static size_t budget(const struct cmd *c)
 {
-    const struct mem_account *a = mem_current();
-    if (!a || a->limit == 0)
-        return UINT64_C(1) << 30;
-    uint64_t left = a->limit > a->used ? (a->limit - a->used) / 2 : 0;
+    uint64_t limit = proc_set_limits(c->p->ps)->memory, used = proc_mem_used(c->p->ps);
+    uint64_t left = limit > used ? (limit - used) / 2 : 0;
     return NUM_MAX(NUM_MIN(left, BUDGET_MAX), (uint64_t)BUDGET_MIN);
 }
 
@@ -190,7 +188,7 @@ static int read_all(struct reader *r, char **files, size_t n)
 
 int sort__files(struct sort *s, char **files, size_t n)
 {
-    struct reader r = {.s = s, .budget = budget()};
+    struct reader r = {.s = s, .budget = budget(s->c)};
     int st = read_all(&r, files, n);
     if (st == 0 && r.n_runs == 0) {
         st = order(&r);

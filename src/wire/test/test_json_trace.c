@@ -47,7 +47,7 @@ TEST(json_of_an_exec)
                "\"rows\":0,\"cols\":0,\"flags\":[\"fresh\",\"shell\"],\"text\":\"a\\u0000b\",\"script\":null,"
                "\"args\":[\"x\",\"\",{\"base64\":\"/w==\"}],\"env\":[\"K=V\"],\"cwd\":\"L/4=\",\"cwd_encoding\":"
                "\"base64\",\"key\":\"\",\"first_pid\":0,\"seed\":\"" ZEROS8 ZEROS8 ZEROS8 ZEROS8 "\","
-               "\"wall\":\"2262-04-11T23:47:16.854775807Z\",\"mono\":-9223372036854775808}");
+               "\"wall\":\"2262-04-11T23:47:16.854775807Z\",\"mono\":-9223372036854775808,\"limits\":\"\"}");
 }
 
 TEST(json_of_numbers_and_names)

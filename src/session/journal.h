@@ -13,14 +13,21 @@
  *                  blobs are handed to the kernel before the log is: END in the log is the acknowledgement
  *   journal_sync   in groups, soon after; before the answer when the session is durable
  *
- * What the log says last is what the session is: opening it finds the last state, loads it lazily, and, when an EXEC has
- * no END, ends that as lost with the state before it.
+ * What the log says last is what the session is: opening it finds the last state, loads it lazily, and, when an EXEC
+ * has no END, ends that as lost with the state before it.
+ *
+ * After loss of power what was not synced may be gone in any order: a log may name blobs that are not there, and have
+ * holes. Who opens a session the first time after that says so (@recheck), and pays for a look at the whole log and
+ * tree: the log is cut before the first hole, and the session is the last state of which every blob is whole. When that
+ * is not the last one, a RESTORE from "recovery: …" says so. The same is done, unasked, when the last state cannot be
+ * loaded.
  *
  * Invariants:
  *   1. An exec that was answered has its END in the log, and everything its state names is in the store.
- *   2. An exec of which the effects could not be kept is answered with an error, and the session on the disk is as it was
- *      before; the journal takes no further exec.
- *   3. What was opened is what was acknowledged: its image is the one the log names, verified by its name.
+ *   2. An exec of which the effects could not be kept is answered with an error, and the session on the disk is as it
+ * was before; the journal takes no further exec.
+ *   3. What was opened is what was acknowledged: its image is the one the log names, verified by its name. What was
+ *      acknowledged of a durable session, and that a session was made, survives loss of power.
  *   4. Whether an exec can be replayed exactly is in its END when it is written.
  *
  * Threads: one at a time.
@@ -33,19 +40,21 @@
 struct journal;
 
 struct journal_config {
-    int store_fd;        /* directory of the store: taken */
-    int trace_fd;        /* of the log: taken */
-    bool fresh;          /* the log is empty: the session is made now */
-    bool durable;        /* an exec is answered when it is on the disk */
-    struct str id;       /* of the session, for CREATED */
-    struct str config;   /* canonical text of what it was made with, for CREATED */
+    int store_fd;      /* directory of the store: taken */
+    int trace_fd;      /* of the log: taken */
+    bool fresh;        /* the log is empty: the session is made now */
+    bool durable;      /* an exec is answered when it is on the disk */
+    bool recheck;      /* power may have been lost since the log was written: see below */
+    struct str id;     /* of the session, for CREATED */
+    struct str config; /* canonical text of what it was made with, for CREATED */
 };
 
 /* Opens (or makes) the session. @sc is as for session_new(); an existing session has its user, tree and mounts already:
- * of @sc the mounts give the descriptors, in order. Everything of @host reaches it through the journal. -EBUSY, -EBADMSG,
- * -EIO, -ENOSPC, and what session_new() gives. */
+ * of @sc the mounts give the descriptors, in order. Everything of @host reaches it through the journal. -EBUSY,
+ * -EBADMSG, -EIO, -ENOSPC, and what session_new() gives. */
 int journal_open(const struct journal_config *cfg, struct vfs *tmpl, const struct session_config *sc,
-                 const struct session_host *host, struct journal **ret, struct err *err) __attribute__((warn_unused_result));
+                 const struct session_host *host, struct journal **ret, struct err *err)
+    __attribute__((warn_unused_result));
 /* Syncs, ends the session and frees. Accepts NULL. */
 void journal_close(struct journal *j);
 
@@ -56,8 +65,8 @@ struct session *journal_session(struct journal *j);
 int journal_exec(struct journal *j, const struct wire_exec *e, struct err *err) __attribute__((warn_unused_result));
 /* As session_line(). */
 int journal_line(struct journal *j, struct str line, bool end);
-/* The exec or line has ended (session_step() said so) as @r: records it, and puts root and place into @r, or an error when
- * it could not be kept. */
+/* The exec or line has ended (session_step() said so) as @r: records it, and puts root and place into @r, or an error
+ * when it could not be kept. */
 void journal_ended(struct journal *j, struct wire_result *r);
 
 /* The owner changed the tree (files put in from outside): recorded before the next exec. */

@@ -23,12 +23,12 @@ struct journal {
     struct session *session;
     const struct session_host *host; /* the owner's */
     struct session_host own;         /* the session's: this journal in between */
-    struct trace_state state; /* that the log says */
-    struct vfs *before;       /* the tree when the exec began */
+    struct trace_state state;        /* that the log says */
+    struct vfs *before;              /* the tree when the exec began */
     int32_t next_pid;
     bool durable;
     bool running, touched, unsynced;
-    bool ran; /* something did, in this process */
+    bool ran;   /* something did, in this process */
     bool fresh; /* the exec began on a new process set */
     int error;  /* the first that happened while the exec ran */
     int broken; /* why no more is recorded */
@@ -50,3 +50,7 @@ int journal__append(struct journal *j, struct trace_event *e);
 int journal__keep(struct journal *j, struct str bytes, struct str *ret_data, struct cas_id *ret_blob);
 /* What is left of output and clock becomes events. */
 void journal__put_streams(struct journal *j);
+/* Sets @j->own: what the session does reaches its owner through the journal. */
+void journal__stand_between(struct journal *j);
+/* What was appended and is in the store, to the kernel, or to the disk when the session is durable. */
+int journal__hand_over(struct journal *j);

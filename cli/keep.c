@@ -90,8 +90,9 @@ static int read_config(struct cli_keep *k, struct cli_options *o, struct err *er
     trace_begin(&pos);
     r = trace_next(t, &pos, &e, err);
     if (r == 1 && e.type == TRACE_CREATED)
-        r = take_config(o, e.u.created.config) ? err_set(err, -EINVAL, "what the session was made with cannot be had again")
-                                               : 0;
+        r = take_config(o, e.u.created.config)
+                ? err_set(err, -EINVAL, "what the session was made with cannot be had again")
+                : 0;
     else if (r >= 0)
         r = err_set(err, -EBADMSG, "the session's log does not begin with its creation");
     trace_pos_done(&pos);
@@ -106,8 +107,8 @@ static int refuse_changes(const struct cli_options *o, struct err *err)
     const char *what = o->n_mounts ? "--mount" : o->user ? "--user" : NULL;
     if (!what)
         return 0;
-    return err_set(err, -EINVAL, "%s: session '%s' exists and has what it was made with (make another one, or fork it)", what,
-                   o->session);
+    return err_set(err, -EINVAL, "%s: session '%s' exists and has what it was made with (make another one, or fork it)",
+                   what, o->session);
 }
 
 int cli_keep_open(struct cli_options *o, struct cli_keep *k, struct err *err)
@@ -139,13 +140,19 @@ int cli_keep_open(struct cli_options *o, struct cli_keep *k, struct err *err)
 
 int cli_keep_commit(struct cli_keep *k, struct err *err)
 {
-    return k->fresh ? state_session_commit(k->state, &k->ses, err) : 0;
+    if (k->fresh)
+        return state_session_commit(k->state, &k->ses, err);
+    state_session_whole(k->state, &k->ses);
+    return 0;
 }
 
 void cli_keep_close(struct cli_keep *k)
 {
     fd_close(&k->store_fd);
-    state_session_close(&k->ses);
+    if (k->state && k->ses.fresh)
+        state_session_drop(k->state, &k->ses);
+    else
+        state_session_close(&k->ses);
     state_close(k->state);
     k->state = NULL;
     buf_done(&k->config);

@@ -73,6 +73,7 @@ static void send_create(struct driver *d, const struct cli_options *o)
         .kept = o->session != NULL,
         .fresh = d->keep.fresh,
         .durable = o->durable,
+        .recheck = d->keep.ses.recheck,
         .id = str_c(d->keep.ses.id),
         .config = buf_str(&d->keep.config),
         .over = buf_str(&d->keep.over),

@@ -164,13 +164,19 @@ int cli_keep_look(const char *state_dir, const char *who, struct cli_options *ma
 
 int cli_keep_commit(struct cli_keep *k, struct err *err)
 {
-    return k->fresh ? state_session_commit(k->state, &k->ses, err) : 0;
+    if (k->fresh)
+        return state_session_commit(k->state, &k->ses, err);
+    state_session_whole(k->state, &k->ses);
+    return 0;
 }
 
 void cli_keep_close(struct cli_keep *k)
 {
     fd_close(&k->store_fd);
-    state_session_close(&k->ses);
+    if (k->state && k->ses.fresh)
+        state_session_drop(k->state, &k->ses);
+    else
+        state_session_close(&k->ses);
     state_close(k->state);
     k->state = NULL;
     buf_done(&k->config);

@@ -208,6 +208,18 @@ int cas_sync(struct cas *c)
     return cas__sync(c);
 }
 
+int cas_adopt(struct cas *c)
+{
+    OWN_MEMORY;
+    int r = cas__refresh(c);
+    for (uint32_t i = 0; i < c->n_packs && r == 0; i++) {
+        struct pack *p = c->packs[i];
+        if (p->has_pack && !p->sealed && p->synced < p->end)
+            p->dirty = true;
+    }
+    return r;
+}
+
 /* ---- what is in it ---- */
 
 struct seen {

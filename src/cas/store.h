@@ -68,6 +68,10 @@ int cas_flush(struct cas *c) __attribute__((warn_unused_result));
 /* cas_flush(), and waits until it is on the disk. One sync for all that was put. */
 int cas_sync(struct cas *c) __attribute__((warn_unused_result));
 
+/* The next cas_sync() waits for all that is in the store now, whoever put it: for who is to name what others have put.
+ */
+int cas_adopt(struct cas *c) __attribute__((warn_unused_result));
+
 struct cas_stat {
     uint64_t blobs, packs;
     uint64_t bytes;                            /* of blobs, as they were put */

@@ -137,6 +137,11 @@ static void on_attend(void *arg)
         j->host->attend(j->host->arg);
 }
 
+void journal__stand_between(struct journal *j)
+{
+    j->own = (struct session_host){.arg = j, .output = on_output, .want_input = on_want, .attend = on_attend};
+}
+
 /* ---- beginning ---- */
 
 static void put_list(struct buf *out, const struct wire_list *l)
@@ -251,13 +256,13 @@ static int started(struct journal *j, int r, const struct wire_exec *e, const st
         j->running = j->ran = true;
         return 0;
     }
-    /* Nothing of it has run, and nothing will. */
-    trace_drop(j->trace);
-    j->error = 0;
+    /* Nothing of it has run, and nothing will. Ending it is an event too, so what is to be written is dropped after. */
     session_kill(j->session, REASON_CRASH);
     int64_t wake;
     while (!session_step(j->session, &wake))
         ;
+    trace_drop(j->trace);
+    j->error = 0;
     return err_set(err, r, "the command was not run, because its record cannot be written: %s", errtab_text(r));
 }
 
@@ -320,177 +325,4 @@ int journal_sync(struct journal *j)
 bool journal_dirty(const struct journal *j)
 {
     return j->unsynced;
-}
-
-/* ---- opening ---- */
-
-/* The last state in the log; *ret_lost when an exec had begun after it. */
-static int last_state(struct trace *t, struct trace_state *ret, int32_t *ret_pid, bool *ret_lost, struct err *err)
-{
-    struct trace_pos pos;
-    struct trace_event e;
-    const uint32_t states = 1u << TRACE_CREATED | 1u << TRACE_END | 1u << TRACE_RESTORE;
-    *ret_lost = false;
-    *ret_pid = 0;
-    bool found = false;
-    trace_begin(&pos);
-    int r = trace_tail(t, &pos, err);
-    uint32_t want = states | 1u << TRACE_EXEC;
-    while (r == 0 && (r = trace_last(t, &pos, want, &e, err)) == 1) {
-        r = 0;
-        if (e.type == TRACE_EXEC) {
-            *ret_lost = !found;
-            want = states;
-            continue;
-        }
-        if (!found)
-            *ret = e.type == TRACE_CREATED ? e.u.created.state
-                   : e.type == TRACE_END   ? e.u.end.state
-                                           : e.u.restore.state;
-        found = true;
-        want = 1u << TRACE_END;
-        if (e.type != TRACE_END)
-            continue;
-        *ret_pid = e.u.end.next_pid;
-        break;
-    }
-    trace_pos_done(&pos);
-    if (r == 0 && !found)
-        return err_set(err, -EBADMSG, "the session's log holds no state");
-    return r;
-}
-
-static int end_lost(struct journal *j)
-{
-    struct trace_event e = {.type = TRACE_END,
-                            .u.end = {.outcome = {.kind = OUTCOME_LOST, .reason = REASON_CRASH},
-                                      .next_pid = j->next_pid,
-                                      .why_not = STR("it was lost"),
-                                      .state = j->state}};
-    int r = trace_append(j->trace, &e);
-    return r ? r : trace_flush(j->trace);
-}
-
-static int load_tree(struct journal *j, struct vfs *tmpl, const struct session_config *sc, struct session_config *with,
-                     struct err *err)
-{
-    ARENA_AUTO struct arena a = {0};
-    struct vfs_image_host *hosts = arena_alloc(&a, (sc->n_mounts + 1) * sizeof(*hosts));
-    struct vfs_image_env env = {.hosts = hosts, .n_hosts = sc->n_mounts};
-    struct cas_id root;
-    if (session_quota(tmpl, &sc->limits, &env.quota))
-        return err_set(err, -ENOMEM, "no memory for the session's tree");
-    env.provider = proc_provider();
-    for (uint32_t i = 0; i < sc->n_mounts; i++)
-        hosts[i] = (struct vfs_image_host){sc->mounts[i].fd, sc->host_uid, sc->host_gid, 0,
-                                           0}; /* see vfs_image_own_mounts() */
-    int r = vfs_image_load(j->store, &j->state.image, &env, &with->tree, &with->canon, &root);
-    if (r)
-        return err_set(err, r, "the session's tree cannot be loaded from the store: %s (see `store fsck`)",
-                       errtab_text(r));
-    with->n_mounts = 0;
-    with->mounts = NULL;
-    if (cas_id_cmp(&root, &j->state.root) == 0)
-        return 0;
-    vfs_free(with->tree);
-    vfs_canon_free(with->canon);
-    with->tree = NULL;
-    with->canon = NULL;
-    return err_set(err, -EBADMSG, "the session's tree is not the one that its log names");
-}
-
-static int load_shell(struct journal *j, struct err *err)
-{
-    static const struct cas_id none;
-    if (cas_id_cmp(&j->state.shell, &none) == 0)
-        return 0;
-    BUF_AUTO struct buf b;
-    buf_init(&b, LIMIT_SHELL_STATE);
-    int r = cas_get(j->store, &j->state.shell, &b);
-    if (r == 0)
-        r = session_set_shell_state(j->session, buf_str(&b));
-    return r ? err_set(err, r, "the session's shell cannot be loaded from the store: %s", errtab_text(r)) : 0;
-}
-
-static int open_old(struct journal *j, struct vfs *tmpl, const struct session_config *sc, struct err *err)
-{
-    bool lost;
-    int r = last_state(j->trace, &j->state, &j->next_pid, &lost, err);
-    if (r)
-        return r;
-    struct session_config with = *sc;
-    r = load_tree(j, tmpl, sc, &with, err);
-    if (r == 0)
-        r = session_new(tmpl, &with, &j->own, &j->session, err);
-    if (r == 0)
-        r = load_shell(j, err);
-    if (r == 0 && lost && (r = end_lost(j)) != 0)
-        return err_set(err, r, "the session's log cannot be written: %s", errtab_text(r));
-    return r;
-}
-
-static int open_new(struct journal *j, struct vfs *tmpl, const struct journal_config *cfg,
-                    const struct session_config *sc, struct err *err)
-{
-    int r = session_new(tmpl, sc, &j->own, &j->session, err);
-    if (r)
-        return r;
-    r = vfs_image_store(session_tree(j->session), session_canon(j->session), j->store, &j->state.root, &j->state.image);
-    struct trace_event e = {.type = TRACE_CREATED,
-                            .u.created = {.session = cfg->id, .config = cfg->config, .state = j->state}};
-    if (r == 0)
-        r = cas_flush(j->store);
-    if (r == 0)
-        r = trace_append(j->trace, &e);
-    if (r == 0)
-        r = trace_flush(j->trace);
-    j->unsynced = true;
-    return r ? err_set(err, r, "the session cannot be kept: %s", errtab_text(r)) : 0;
-}
-
-int journal_open(const struct journal_config *cfg, struct vfs *tmpl, const struct session_config *sc,
-                 const struct session_host *host, struct journal **ret, struct err *err)
-{
-    struct journal *j = mem_zalloc(sizeof(*j));
-    j->host = host;
-    j->durable = cfg->durable;
-    j->limits = mem_dup(cfg->limits.p, cfg->limits.n);
-    j->own = (struct session_host){.arg = j, .output = on_output, .want_input = on_want, .attend = on_attend};
-    for (int i = 1; i <= 2; i++)
-        buf_init(&j->streams[i].pending, LIMIT_TRACE_OUTPUT);
-    buf_init(&j->clock, LIMIT_CAS_BLOB);
-    int trace_fd = cfg->trace_fd;
-    int r = cas_open(cfg->store_fd, CAS_WRITE | CAS_CREATE, &j->store, err);
-    if (r == 0)
-        r = trace_open(trace_fd, TRACE_APPEND | (cfg->fresh ? TRACE_NEW : 0), &j->trace, NULL, err);
-    else
-        fd_close(&trace_fd);
-    if (r == 0)
-        r = cfg->fresh ? open_new(j, tmpl, cfg, sc, err) : open_old(j, tmpl, sc, err);
-    if (r) {
-        journal_close(j);
-        return r;
-    }
-    *ret = j;
-    return 0;
-}
-
-void journal_close(struct journal *j)
-{
-    if (!j)
-        return;
-    if (j->touched && j->session && !j->running && !j->broken)
-        (void)journal_settle(j, "files");
-    if (j->unsynced)
-        (void)journal_sync(j); /* nobody is left to be told */
-    session_free(j->session);
-    vfs_free(j->before);
-    for (int i = 1; i <= 2; i++)
-        buf_done(&j->streams[i].pending);
-    buf_done(&j->clock);
-    arena_done(&j->secrets);
-    mem_free(j->limits);
-    trace_close(j->trace);
-    cas_close(j->store);
-    mem_free(j);
 }

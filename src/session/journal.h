@@ -16,11 +16,18 @@
  * What the log says last is what the session is: opening it finds the last state, loads it lazily, and, when an EXEC
  * has no END, ends that as lost with the state before it.
  *
+ * After loss of power what was not synced may be gone in any order: a log may name blobs that are not there, and have
+ * holes. Who opens a session the first time after that says so (@recheck), and pays for a look at the whole log and
+ * tree: the log is cut before the first hole, and the session is the last state of which every blob is whole. When that
+ * is not the last one, a RESTORE from "recovery: …" says so. The same is done, unasked, when the last state cannot be
+ * loaded.
+ *
  * Invariants:
  *   1. An exec that was answered has its END in the log, and everything its state names is in the store.
  *   2. An exec of which the effects could not be kept is answered with an error, and the session on the disk is as it
  * was before; the journal takes no further exec.
- *   3. What was opened is what was acknowledged: its image is the one the log names, verified by its name.
+ *   3. What was opened is what was acknowledged: its image is the one the log names, verified by its name. What was
+ *      acknowledged of a durable session, and that a session was made, survives loss of power.
  *   4. Whether an exec can be replayed exactly is in its END when it is written.
  *
  * Threads: one at a time.
@@ -37,6 +44,7 @@ struct journal_config {
     int trace_fd;      /* of the log: taken */
     bool fresh;        /* the log is empty: the session is made now */
     bool durable;      /* an exec is answered when it is on the disk */
+    bool recheck;      /* power may have been lost since the log was written: see below */
     struct str id;     /* of the session, for CREATED */
     struct str config; /* canonical text of what it was made with, for CREATED */
     struct str limits; /* NAME=VALUE lines that hold now over those, for EXEC */

@@ -45,14 +45,29 @@ static int store_state(struct journal *j, struct trace_state *ret)
     return r;
 }
 
-/* Blobs first: what the log names is there. */
-static int hand_over(struct journal *j)
+/* Blobs first: what the log names is there. And on the disk first when that counts, so that a disk which refuses blobs
+ * leaves no END that names them. */
+int journal__hand_over(struct journal *j)
 {
-    int r = cas_flush(j->store);
+    int r = j->durable ? cas_sync(j->store) : cas_flush(j->store);
     if (r == 0)
-        r = trace_flush(j->trace);
-    j->unsynced = r == 0;
-    return r == 0 && j->durable ? journal_sync(j) : r;
+        r = j->durable ? trace_sync(j->trace) : trace_flush(j->trace);
+    j->unsynced = r == 0 && !j->durable;
+    return r;
+}
+
+/* Nobody was told of what was appended from event @seq on. What of it is in the file nevertheless (the disk said no
+ * when asked whether it has it) does not count: the state before it does. */
+static void take_back(struct journal *j, uint64_t seq)
+{
+    trace_drop(j->trace);
+    if (trace_count(j->trace) <= seq)
+        return;
+    struct trace_event e = {
+        .type = TRACE_RESTORE,
+        .u.restore = {.from = STR("recovery: the event before this one could not be made durable"), .state = j->state}};
+    if (trace_append(j->trace, &e) || trace_flush(j->trace))
+        trace_drop(j->trace);
 }
 
 static int record(struct journal *j, struct wire_result *res)
@@ -81,15 +96,18 @@ static int record(struct journal *j, struct wire_result *res)
     e.u.end.changes = (uint32_t)(l.n < UINT32_MAX ? l.n : UINT32_MAX);
     e.u.end.replayable = !j->why_not;
     e.u.end.why_not = str_c(j->why_not ? j->why_not : "");
+    uint64_t seq = trace_count(j->trace);
     if (r == 0)
         r = journal__append(j, &e);
     if (r == 0)
-        r = hand_over(j);
+        r = journal__hand_over(j);
     if (r == 0) {
         j->state = e.u.end.state;
         j->next_pid = e.u.end.next_pid;
         memcpy(res->root, j->state.root.b, sizeof(res->root));
         res->seq = e.seq;
+    } else {
+        take_back(j, seq);
     }
     return r;
 }
@@ -106,7 +124,6 @@ void journal_ended(struct journal *j, struct wire_result *res)
     j->before = NULL;
     if (r == 0)
         return;
-    trace_drop(j->trace);
     j->broken = r;
     res->error = r;
     res->message =
@@ -117,16 +134,17 @@ void journal_ended(struct journal *j, struct wire_result *res)
 int journal_settle(struct journal *j, const char *what)
 {
     struct trace_event e = {.type = TRACE_RESTORE, .u.restore.from = str_c(what)};
+    uint64_t seq = trace_count(j->trace);
     int r = store_state(j, &e.u.restore.state);
     if (r == 0)
         r = trace_append(j->trace, &e);
     if (r == 0)
-        r = hand_over(j);
+        r = journal__hand_over(j);
     if (r == 0) {
         j->state = e.u.restore.state;
         j->touched = false;
     } else {
-        trace_drop(j->trace);
+        take_back(j, seq);
     }
     return r;
 }

@@ -54,3 +54,7 @@ int journal__append(struct journal *j, struct trace_event *e);
 int journal__keep(struct journal *j, struct str bytes, struct str *ret_data, struct cas_id *ret_blob);
 /* What is left of output and clock becomes events. */
 void journal__put_streams(struct journal *j);
+/* Sets @j->own: what the session does reaches its owner through the journal. */
+void journal__stand_between(struct journal *j);
+/* What was appended and is in the store, to the kernel, or to the disk when the session is durable. */
+int journal__hand_over(struct journal *j);

@@ -188,6 +188,18 @@ static char *place(const char *path)
     return buf_take(&b);
 }
 
+/* Waits until the name of a directory is on the disk. */
+static int sync_above(const char *path)
+{
+    FD_AUTO int dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    FD_AUTO int above = dir < 0 ? -1 : openat(dir, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (above < 0)
+        return -errno;
+    /* One that cannot be synced (another file system's root, say) is not ours to insist on. */
+    (void)fsync(above);
+    return 0;
+}
+
 /* Makes the directory and its parents. */
 static int make_path(char *path)
 {
@@ -196,7 +208,8 @@ static int make_path(char *path)
         if (c != '/' && c != 0)
             continue;
         *p = 0;
-        int r = mkdir(path, 0700) && errno != EEXIST ? -errno : 0;
+        bool made = mkdir(path, 0700) == 0;
+        int r = made ? sync_above(path) : errno != EEXIST ? -errno : 0;
         *p = c;
         if (r || c == 0)
             return r;

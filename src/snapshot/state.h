@@ -9,6 +9,7 @@
  *   STATE/sessions/ID/trace         the session's log (trace/trace.h); its last END, RESTORE or CREATED has its state
  *   STATE/sessions/ID/lock          flock: one process at a time runs commands in a session
  *   STATE/sessions/ID/name          symlink: under which name to look for it first
+ *   STATE/sessions/ID/boot          symlink: boot id of the machine when the session was last found, or made, whole
  *   STATE/sessions/ID/snapshots/X   symlink: id, or name within the session, of a snapshot -> its id
  *   STATE/names/NAME                symlink: name of a session -> its id
  *   STATE/snapshots/ID              what a snapshot is, KEY=VALUE lines
@@ -66,6 +67,7 @@ struct state_session {
     int trace_fd;                  /* of the log; O_RDWR when owned, else O_RDONLY; -1 after it was handed on */
     int lock_fd;                   /* holds the lock while open; -1: not owned */
     bool fresh;                    /* just made: the log is empty */
+    bool recheck;                  /* the machine was started anew since it was last found whole (journal_open()) */
 };
 
 /* A new session with a new id, owned. @name may be empty. -EEXIST, -EINVAL (name). It becomes visible under its name
@@ -74,6 +76,8 @@ int state_session_create(struct state *s, struct str name, struct state_session 
     __attribute__((warn_unused_result));
 /* See state_session_create(). */
 int state_session_commit(struct state *s, struct state_session *ses, struct err *err);
+/* An owned session was found whole, if that was in question. That it cannot be noted costs the next opening time. */
+void state_session_whole(struct state *s, struct state_session *ses);
 /* Another name for a session that was not committed. -EEXIST, -EINVAL. */
 int state_session_call(struct state *s, struct state_session *ses, struct str name, struct err *err);
 /* Closes a session, and gives it up when it was not committed. */

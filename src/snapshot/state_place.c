@@ -15,33 +15,6 @@
 #define BIT(type) (1u << (type))
 #define STATES (BIT(TRACE_CREATED) | BIT(TRACE_RESTORE) | BIT(TRACE_END))
 
-/* The state an event holds, or NULL. */
-static const struct trace_state *state_in(const struct trace_event *e)
-{
-    switch (e->type) {
-    case TRACE_CREATED:
-        return &e->u.created.state;
-    case TRACE_END:
-        return &e->u.end.state;
-    case TRACE_RESTORE:
-        return &e->u.restore.state;
-    case TRACE_SNAPSHOT:
-        return &e->u.snapshot.state;
-    case TRACE_EXEC:
-    case TRACE_INPUT:
-    case TRACE_CLOCK:
-    case TRACE_OUTPUT:
-    case TRACE_DECISION:
-    case TRACE_CHANGE:
-    case TRACE_HOST_READ:
-    case TRACE_LIMIT:
-    case TRACE_FORK:
-    case TRACE_TYPES:
-        break;
-    }
-    return NULL;
-}
-
 static int damaged(const char *who, int r, struct err *err)
 {
     return err_wrap(err, r, "the log of session '%s' is damaged (frontal-sandbox trace %s --verify says where)", who,
@@ -78,7 +51,7 @@ int state_last(struct trace *t, uint64_t *ret_seq, struct trace_state *ret, stru
         r = trace_last(t, &pos, STATES, &e, err);
     if (r == 0)
         r = err_set(err, -EBADMSG, "it has no state");
-    const struct trace_state *st = r > 0 ? state_in(&e) : NULL;
+    const struct trace_state *st = r > 0 ? trace_state_of(&e) : NULL;
     if (st) {
         *ret_seq = e.seq;
         *ret = *st;
@@ -106,7 +79,7 @@ static int state_at(struct trace *t, struct trace_pos *pos, const char *who, uin
     bool ended = false; /* `end` is of the command that the events here belong to */
     int r;
     while ((r = trace_prev(t, pos, &e, err)) > 0) {
-        const struct trace_state *st = state_in(&e);
+        const struct trace_state *st = trace_state_of(&e);
         if (st && (e.seq == seq || (e.seq < seq && e.type != TRACE_SNAPSHOT))) {
             p->seq = e.seq;
             p->state = *st;

@@ -75,6 +75,37 @@ int state__own(int dirfd, const char *who, int wait_ms, int *ret, struct err *er
     return 0;
 }
 
+/* ---- whether power may have been lost ---- */
+
+/* An id of the machine's present run; "" when it cannot be had, which is like no other. */
+static void boot_id(char ret[64])
+{
+    FD_AUTO int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, ret, 63);
+    ret[n > 1 ? n - 1 : 0] = 0;
+}
+
+static bool same_boot(int dirfd)
+{
+    char now[64], then[64];
+    boot_id(now);
+    return now[0] && state__target(dirfd, "boot", then, sizeof(then)) == 0 && strcmp(now, then) == 0;
+}
+
+static int note_boot(int dirfd)
+{
+    char now[64];
+    boot_id(now);
+    return now[0] ? state__point(dirfd, "boot", now) : 0;
+}
+
+void state_session_whole(struct state *s, struct state_session *ses)
+{
+    FD_AUTO int dir = ses->recheck && ses->lock_fd >= 0 ? state__open_dir(s->sessions, ses->id) : -1;
+    if (dir >= 0 && note_boot(dir) == 0)
+        ses->recheck = false;
+}
+
 /* ---- making ---- */
 
 static int check_free(struct state *s, struct str name, struct err *err)
@@ -104,7 +135,14 @@ static int fill_new(struct state *s, const char *hidden, struct state_session *s
         ses->trace_fd = state__open_file(dir, "trace", O_RDWR | O_CREAT | O_EXCL);
         r = NUM_MIN(ses->trace_fd, 0);
     }
-    return r;
+    return r ? r : note_boot(dir);
+}
+
+/* Waits until the names in a session's directory are on the disk, and with them that it has a log. */
+static int sync_session(struct state *s, const char *name)
+{
+    FD_AUTO int dir = state__open_dir(s->sessions, name);
+    return dir < 0 ? dir : fsync(dir) ? -errno : 0;
 }
 
 int state_session_create(struct state *s, struct str name, struct state_session *ret, struct err *err)
@@ -163,9 +201,12 @@ int state_session_commit(struct state *s, struct state_session *ses, struct err 
     if (r)
         return r;
     /* The name leads to nobody until the rename, and then to a whole session. */
-    if (ses->name[0])
+    r = sync_session(s, hidden);
+    if (r == 0 && ses->name[0])
         r = state__point(s->names, ses->name, ses->id);
     if (r == 0 && renameat(s->sessions, hidden, s->sessions, ses->id))
+        r = -errno;
+    if (r == 0 && (fsync(s->names) || fsync(s->sessions) || fsync(s->root)))
         r = -errno;
     if (r)
         return err_set(err, r, "'%s/sessions/%s': %s", s->path, ses->id, errtab_text(r));
@@ -211,6 +252,7 @@ int state_session_open(struct state *s, struct str who, bool own, int wait_ms, s
         r = err_set(err, -ENOENT, "session '%s' was destroyed meanwhile", name);
     if (r == 0)
         r = open_trace(s, dir, ses.id, own ? O_RDWR : O_RDONLY, &ses.trace_fd, err);
+    ses.recheck = r == 0 && own && !same_boot(dir);
     if (r) {
         state_session_close(&ses);
         return r;

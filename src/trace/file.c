@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/mem.h"
+#include "base/num.h"
 #include "trace/trace_int.h"
 
 #define KEPT (16u << 10) /* bytes of the buffer that a log which is idle keeps */
@@ -34,7 +35,11 @@ static int find_end(struct trace *t, uint64_t size, struct err *err)
         return r < 0 ? r : err_set(err, -EBADMSG, "the log has become empty");
     trace_begin(&pos);
     t->end = size;
-    r = trace_tail_find(t, size, &pos, err);
+    r = t->flags & TRACE_HOLES ? trace_hole_find(t, size, &pos, err) : 0;
+    if (r == 0)
+        r = trace_tail_find(t, size, &pos, err);
+    else
+        r = NUM_MIN(r, 0);
     if (r == 0) {
         t->end = pos.offset;
         t->count = t->flushed = pos.seq;

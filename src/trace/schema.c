@@ -208,3 +208,29 @@ int trace_blobs(const struct trace_event *e, int (*fn)(void *arg, const struct c
     }
     return r;
 }
+
+const struct trace_state *trace_state_of(const struct trace_event *e)
+{
+    switch (e->type) {
+    case TRACE_CREATED:
+        return &e->u.created.state;
+    case TRACE_END:
+        return &e->u.end.state;
+    case TRACE_RESTORE:
+        return &e->u.restore.state;
+    case TRACE_SNAPSHOT:
+        return &e->u.snapshot.state;
+    case TRACE_EXEC:
+    case TRACE_INPUT:
+    case TRACE_CLOCK:
+    case TRACE_OUTPUT:
+    case TRACE_DECISION:
+    case TRACE_CHANGE:
+    case TRACE_HOST_READ:
+    case TRACE_LIMIT:
+    case TRACE_FORK:
+    case TRACE_TYPES:
+        break;
+    }
+    return NULL;
+}

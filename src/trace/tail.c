@@ -88,6 +88,40 @@ int trace_tail_find(struct trace *t, uint64_t size, struct trace_pos *pos, struc
     return r < 0 ? err_set(err, r, "cannot read the end of the log") : 0;
 }
 
+/* ---- holes ---- */
+
+#define SECTOR 512u /* the least that a disk has or has not */
+
+static bool is_zero(const char *p, size_t n)
+{
+    return n == 0 || (*p == 0 && memcmp(p, p + 1, n - 1) == 0);
+}
+
+/* Whether a sector of the event behind @pos, or the part of the first one that is its own, is zeros. */
+static int hole_behind(struct trace *t, struct trace_pos *pos, uint64_t size)
+{
+    struct str s;
+    int r = trace_view(t, pos, pos->offset, NUM_MIN(size - pos->offset, (uint64_t)LIMIT_TRACE_EVENT), pos->offset, &s);
+    uint32_t n = r == 0 && s.n >= 4 ? trace_event_length(s.p) : 0;
+    if (n && n < s.n)
+        s.n = n;
+    size_t part = (size_t)(SECTOR - pos->offset % SECTOR);
+    for (size_t at = 0; r == 0 && at < s.n; at += part, part = SECTOR)
+        r = is_zero(s.p + at, NUM_MIN(part, s.n - at));
+    return r;
+}
+
+int trace_hole_find(struct trace *t, uint64_t size, struct trace_pos *pos, struct err *err)
+{
+    struct trace_event e;
+    int r;
+    while ((r = trace_next(t, pos, &e, err)) == 1)
+        ;
+    if (r == -EBADMSG && pos->offset < size)
+        r = hole_behind(t, pos, size);
+    return r == -EBADMSG ? 0 : r;
+}
+
 int trace_tail(struct trace *t, struct trace_pos *pos, struct err *err)
 {
     struct stat st;

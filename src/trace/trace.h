@@ -208,6 +208,9 @@ void trace_encode(struct buf *out, const struct trace_event *e);
 int trace_decode(enum trace_type type, unsigned version, struct str body, struct trace_event *ret)
     __attribute__((warn_unused_result));
 
+/* The state an event holds, or NULL. */
+const struct trace_state *trace_state_of(const struct trace_event *e);
+
 /* Lists the blobs an event names, with what they are ("stdin", "output", "image", …; "image" is the root of more). */
 int trace_blobs(const struct trace_event *e, int (*fn)(void *arg, const struct cas_id *id, const char *what),
                 void *arg);
@@ -221,11 +224,15 @@ struct trace;
 enum trace_open_flags {
     TRACE_APPEND = 1 << 0, /* else only for reading */
     TRACE_NEW = 1 << 1,    /* @fd is empty */
+    TRACE_HOLES = 1 << 2,  /* power may have been lost: reads everything, and the log ends before the first hole */
 };
 
 /* Opens the log in the regular file @fd (taken in every case; opened read-write for TRACE_APPEND). What appending looks
  * at is said above; reading looks at nothing yet. -EBADMSG with the place in @err; -EEXIST for TRACE_NEW when the file
- * is not empty. *ret_cut (may be NULL): bytes of a torn tail that were cut. */
+ * is not empty. *ret_cut (may be NULL): bytes of a torn tail that were cut.
+ * A hole is an event in which whole sectors are zeros: one of the pages that a file had got and that were not on the
+ * disk yet. What comes after it was not on the disk for certain either. An event that is damaged in another way is
+ * damage. */
 int trace_open(int fd, int flags, struct trace **ret, uint64_t *ret_cut, struct err *err)
     __attribute__((warn_unused_result));
 /* Writes what is buffered (errors are lost: call trace_flush() before) and closes. Accepts NULL. */

@@ -152,6 +152,7 @@ void wire_put_create(struct buf *out, const struct wire_create *m)
     put_u8(out, m->kept);
     put_u8(out, m->fresh);
     put_u8(out, m->durable);
+    put_u8(out, m->recheck);
     put_str(out, m->id);
     put_str(out, m->config);
     put_str(out, m->over);
@@ -173,6 +174,7 @@ int wire_get_create(struct str body, struct arena *a, struct wire_create *ret)
     ret->kept = get_bool(&c);
     ret->fresh = get_bool(&c);
     ret->durable = get_bool(&c);
+    ret->recheck = get_bool(&c);
     ret->id = cursor_str(&c);
     ret->config = cursor_str(&c);
     ret->over = cursor_str(&c);

@@ -87,7 +87,7 @@ struct wire_create {
     struct limits limits;
     uint32_t host_uid, host_gid; /* of the invoking user */
     /* A session that is kept (session/journal.h): the worker was given its store and its log. */
-    bool kept, fresh, durable;
+    bool kept, fresh, durable, recheck;
     struct str id, config;
     struct str over;           /* NAME=VALUE lines: limits of now, which @limits has too */
     struct wire_mount *mounts; /* in the order of the descriptors the worker was given */

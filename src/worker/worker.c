@@ -121,6 +121,7 @@ static int open_journal(struct serving *w, const struct wire_create *m, const st
                                       .trace_fd = w->cfg->trace_fd,
                                       .fresh = m->fresh,
                                       .durable = m->durable,
+                                      .recheck = m->recheck,
                                       .id = m->id,
                                       .config = m->config,
                                       .limits = m->over};
@@ -422,6 +423,9 @@ static void turn(struct serving *w)
     if (w->running && session_step(w->session, &wake)) {
         struct wire_result res;
         w->running = false;
+        /* Nobody is left to be answered, and it may have been ended for that, half done: it is lost. */
+        if (w->fatal)
+            return;
         session_result(w->session, &res);
         if (w->journal)
             journal_ended(w->journal, &res);

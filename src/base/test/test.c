@@ -73,6 +73,11 @@ bool test_check_str(struct str got, struct str want, const char *file, int line,
     return false;
 }
 
+unsigned test_failed(void)
+{
+    return report->failed;
+}
+
 void test_skip(const char *why)
 {
     report->skipped = true;

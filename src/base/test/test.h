@@ -40,6 +40,9 @@ bool test_check_int(int64_t a, int64_t b, const char *file, int line, const char
 /* See test_check(). */
 bool test_check_str(struct str got, struct str want, const char *file, int line, const char *what);
 
+/* How many checks of the running test have failed. */
+unsigned test_failed(void);
+
 /* Ends the running test as skipped, with a reason; it does not count as passed. */
 void test_skip(const char *why) __attribute__((noreturn));
 

@@ -42,3 +42,41 @@ same() {
         return 1
     fi
 }
+
+# took COMMAND…: the seconds of one run, for what needs preparing before each; what it prints is dropped.
+took() {
+    local t=$EPOCHREALTIME
+    "$@" >/dev/null
+    awk "BEGIN { printf \"%.6f\\n\", $EPOCHREALTIME - $t }"
+}
+
+# have PROGRAM: whether it is installed.
+have() { command -v "$1" >/dev/null; }
+
+# times ROUNDS: 1 when only to see that it works.
+times() { if [ "$SHORT" = 1 ]; then echo 1; else echo "$1"; fi; }
+
+# text_tree DIR DIRS EACH: directories of files of 1 to 7 KiB, 4 KiB on average, of words and numbers.
+text_tree() {
+    [ -f "$1/.made" ] && return
+    rm -rf "$1"
+    python3 - "$@" <<'END'
+import os, random, sys
+random.seed(1)
+words = [f"word{i}" for i in range(500)]
+for d in range(int(sys.argv[2])):
+    os.makedirs(f"{sys.argv[1]}/d{d}")
+    for f in range(int(sys.argv[3])):
+        text = ""
+        size = random.randint(1024, 7168)
+        while len(text) < size:
+            text += " ".join(random.choices(words, k=8)) + f" {random.getrandbits(48):x}\n"
+        with open(f"{sys.argv[1]}/d{d}/f{f}", "w") as out:
+            out.write(text[:size])
+open(f"{sys.argv[1]}/.made", "w").close()
+END
+}
+
+# us NS, s NS: in microseconds, in seconds.
+us() { awk "BEGIN { print $1 / 1000 }"; }
+s() { awk "BEGIN { print $1 / 1e9 }"; }

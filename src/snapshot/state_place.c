@@ -112,7 +112,7 @@ static int state_at_from_begin(struct trace *t, uint64_t seq, struct state_place
     int r;
     trace_begin(&pos);
     while (!found && (r = trace_next(t, &pos, &e, NULL)) > 0) {
-        const struct trace_state *st = state_in(&e);
+        const struct trace_state *st = trace_state_of(&e);
         bool ends = running && e.type == TRACE_END;
         running = e.type == TRACE_EXEC || (running && !ends);
         if (st && (e.seq == seq || e.type != TRACE_SNAPSHOT) && (e.seq <= seq || ends)) {

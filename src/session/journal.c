@@ -67,6 +67,28 @@ static void on_clock(void *arg, const void *p, size_t n)
         put_clock(j);
 }
 
+void journal__on_host(void *arg, enum vfs_host_ask ask, unsigned mount, struct str path, int error, struct str answer)
+{
+    struct journal *j = arg;
+    struct trace_event e = {
+        .type = TRACE_HOST_READ,
+        .u.host_read = {.kind = (uint8_t)ask, .mount = (uint8_t)mount, .error = error, .path = path, .size = answer.n}};
+    if (j->held_back) {
+        if (j->n_held == JOURNAL_HELD) {
+            j->why_not = "starting it asked the host too much";
+            return;
+        }
+        j->held[j->n_held++] = (struct journal_held){ask, mount, error, arena_str(&j->held_arena, path),
+                                                     arena_str(&j->held_arena, answer)};
+        return;
+    }
+    j->host_bytes += answer.n;
+    if (j->host_bytes > LIMIT_TRACE_HOST)
+        j->why_not = "it read more of the host through a mount than is recorded";
+    else if (journal__keep(j, answer, &e.u.host_read.data, &e.u.host_read.digest) == 0)
+        (void)journal__append(j, &e);
+}
+
 static void on_inexact(void *arg, const char *why)
 {
     struct journal *j = arg;
@@ -164,6 +186,10 @@ static int begin_tape(struct journal *j, struct session_begin *ret)
     const struct session_tape tape = {
         .arg = j, .begin = *ret, .event = on_event, .clock = on_clock, .inexact = on_inexact};
     session_record(j->session, &tape);
+    j->host_bytes = 0;
+    j->n_held = 0;
+    j->held_back = true;
+    vfs_set_host_tape(session_tree(j->session), &j->host_tape);
     return 0;
 }
 
@@ -221,6 +247,14 @@ static int log_begin(struct journal *j, const struct wire_exec *e, const struct 
         r = cas_flush(j->store);
     if (r == 0)
         r = journal__append(j, &ev);
+    j->held_back = false;
+    for (uint32_t i = 0; i < j->n_held && r == 0; i++) {
+        const struct journal_held *h = &j->held[i];
+        journal__on_host(j, h->ask, h->mount, h->path, h->error, h->answer);
+        r = j->error;
+    }
+    arena_done(&j->held_arena);
+    j->n_held = 0;
     if (r == 0)
         r = trace_flush(j->trace);
     j->exec_seq = ev.seq;
@@ -246,16 +280,18 @@ static int note_secrets(struct journal *j, const struct wire_exec *e)
 static int started(struct journal *j, int r, const struct wire_exec *e, const struct session_begin *b, bool fresh,
                    struct err *err)
 {
-    if (r)
+    if (r) {
+        vfs_set_host_tape(session_tree(j->session), NULL);
         return r;
+    }
     vfs_free(j->before);
     j->before = vfs_fork(session_tree(j->session));
-    j->host_reads = vfs_host_reads();
     r = j->before ? log_begin(j, e, b, fresh) : -ENOMEM;
     if (r == 0) {
         j->running = j->ran = true;
         return 0;
     }
+    vfs_set_host_tape(session_tree(j->session), NULL);
     /* Nothing of it has run, and nothing will. Ending it is an event too, so what is to be written is dropped after. */
     session_kill(j->session, REASON_CRASH);
     int64_t wake;

@@ -83,8 +83,6 @@ static int record(struct journal *j, struct wire_result *res)
                                       .inodes = res->inodes,
                                       .next_pid = session_next_pid(j->session)}};
     struct listing l = {.j = j};
-    if (!j->why_not && vfs_host_reads() != j->host_reads)
-        j->why_not = "it read the host through a mount";
     journal__put_streams(j);
     int r = j->error ? j->error : store_state(j, &e.u.end.state);
     if (r == 0)
@@ -116,6 +114,7 @@ void journal_ended(struct journal *j, struct wire_result *res)
 {
     if (!j->running)
         return;
+    vfs_set_host_tape(session_tree(j->session), NULL);
     j->running = false;
     struct mem_account *acc = mem_use(NULL);
     int r = record(j, res);

@@ -7,9 +7,11 @@
 #include "base/buf.h"
 #include "session/journal.h"
 #include "vfs/image.h"
+#include "vfs/vfs.h"
 
 #define JOURNAL_CHUNK (64u << 10) /* bytes of output or clock that make one event */
-#define JOURNAL_SWITCHES 256u     /* events of an exec that only keep the order of its two streams */
+#define JOURNAL_HELD 256u
+#define JOURNAL_SWITCHES 256u /* events of an exec that only keep the order of its two streams */
 
 /* In place of a line, when the shell's input ended. */
 #define JOURNAL_END_OF_INPUT "\004"
@@ -44,7 +46,18 @@ struct journal {
     uint64_t kept; /* bytes of output */
     struct buf clock;
     const char *why_not; /* it cannot be replayed exactly; static text */
-    uint64_t host_reads; /* vfs_host_reads() when the exec began */
+    struct vfs_host_tape host_tape;
+    uint64_t host_bytes; /* that the exec was told by hosts */
+    /* What hosts answered before EXEC was in the log: starting a process looks at its directory. */
+    bool held_back;
+    struct arena held_arena;
+    struct journal_held {
+        enum vfs_host_ask ask;
+        unsigned mount;
+        int error;
+        struct str path, answer;
+    } held[JOURNAL_HELD];
+    uint32_t n_held;
     struct arena secrets;
 };
 
@@ -52,6 +65,8 @@ struct journal {
 int journal__append(struct journal *j, struct trace_event *e);
 /* Puts @bytes into the store, or when they are few yields them for the event. */
 int journal__keep(struct journal *j, struct str bytes, struct str *ret_data, struct cas_id *ret_blob);
+/* What a host answered: of struct vfs_host_tape. */
+void journal__on_host(void *arg, enum vfs_host_ask ask, unsigned mount, struct str path, int error, struct str answer);
 /* What is left of output and clock becomes events. */
 void journal__put_streams(struct journal *j);
 /* Sets @j->own: what the session does reaches its owner through the journal. */

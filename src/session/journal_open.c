@@ -198,6 +198,7 @@ int journal_open(const struct journal_config *cfg, struct vfs *tmpl, const struc
     struct journal *j = mem_zalloc(sizeof(*j));
     j->host = host;
     j->durable = cfg->durable;
+    j->host_tape = (struct vfs_host_tape){.arg = j, .heard = journal__on_host};
     j->limits = mem_dup(cfg->limits.p, cfg->limits.n);
     journal__stand_between(j);
     for (int i = 1; i <= 2; i++)
@@ -239,6 +240,7 @@ void journal_close(struct journal *j)
     arena_done(&j->secrets);
     trace_close(j->trace);
     cas_close(j->store);
+    arena_done(&j->held_arena);
     mem_free(j->limits);
     mem_free(j);
 }

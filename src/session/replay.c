@@ -30,6 +30,8 @@ struct recorded {
     struct trace_output *outputs;
     size_t n_outputs, cap_outputs;
     struct buf clock;
+    struct trace_host_read *asks; /* what hosts answered */
+    size_t n_asks, cap_asks;
     struct stream streams[3];
 };
 
@@ -42,8 +44,10 @@ struct replay {
     bool broken;             /* the living shell is not what it was: lines that go on are left out */
     struct trace_state state;
     struct recorded rec;
-    size_t next_input;
+    size_t next_input, next_ask;
+    struct vfs_host_tape host_tape;
     bool clock_given;
+    bool asked_other; /* of a host, than was recorded */
     /* what the replay gives */
     struct cas_hash hash[3];
     uint64_t size[3];
@@ -96,6 +100,31 @@ static int add_input(struct replay *p, const struct trace_input *in)
     r->inputs = grow(&r->arena, r->inputs, r->n_inputs, &r->cap_inputs, sizeof(*r->inputs));
     r->inputs[r->n_inputs++] = ev;
     return rc;
+}
+
+static void add_ask(struct replay *p, const struct trace_host_read *h)
+{
+    struct recorded *r = &p->rec;
+    r->asks = grow(&r->arena, r->asks, r->n_asks, &r->cap_asks, sizeof(*r->asks));
+    r->asks[r->n_asks] = *h;
+    r->asks[r->n_asks].path = keep_str(r, h->path);
+    r->asks[r->n_asks++].data = keep_str(r, h->data);
+}
+
+/* What the host answered then, in place of the host. */
+static int answer(void *arg, enum vfs_host_ask ask, unsigned mount, struct str path, struct buf *ret)
+{
+    struct replay *p = arg;
+    const struct trace_host_read *h = p->next_ask < p->rec.n_asks ? &p->rec.asks[p->next_ask] : NULL;
+    static const struct cas_id none;
+    if (!h || h->kind != ask || h->mount != mount || !str_eq(h->path, path)) {
+        p->asked_other = true;
+        return -EIO;
+    }
+    p->next_ask++;
+    if (h->error)
+        return h->error;
+    return cas_id_cmp(&h->digest, &none) == 0 ? buf_adds(ret, h->data) : cas_get(p->store, &h->digest, ret);
 }
 
 static int add_clock(struct replay *p, const struct trace_clock *c)
@@ -244,7 +273,9 @@ static int start(struct replay *p, struct err *err)
     play.begin.mono = x->mono;
     play.begin.first_pid = x->flags & TRACE_EXEC_FRESH ? x->first_pid : 0;
     memcpy(play.begin.seed, x->seed, sizeof(x->seed));
-    p->next_input = 0;
+    p->next_input = p->next_ask = 0;
+    p->asked_other = false;
+    vfs_set_host_tape(session_tree(p->session), &p->host_tape);
     p->clock_given = false;
     for (int i = 1; i <= 2; i++) {
         cas_hash_init(&p->hash[i]);
@@ -406,6 +437,7 @@ static void compare(struct replay *p)
     const char *what = "";
     session_result(p->session, &res);
     p->report.verdict = REPLAY_EQUAL;
+    vfs_set_host_tape(session_tree(p->session), NULL);
     bool left = session_replayed(p->session, &what) < 0;
     if (output_differs(p, 1) || output_differs(p, 2) || outcome_differs(p, p->rec.end.outcome, res.outcome) ||
         state_differs(p))
@@ -415,6 +447,8 @@ static void compare(struct replay *p)
         snprintf(p->value[1], sizeof(p->value[1]), "%d", session_next_pid(p->session));
         show_values(p);
         (void)differ(p, "the next process number");
+    } else if (p->asked_other || p->next_ask != p->rec.n_asks) {
+        (void)differ(p, "what it asked of the host");
     } else if (left) {
         p->report.replayed = str_c(what);
         (void)differ(p, "the record was left");
@@ -481,6 +515,9 @@ static int on_event(struct replay *p, const struct trace_event *e, bool *ret_rea
         return add_input(p, &e->u.input);
     case TRACE_CLOCK:
         return add_clock(p, &e->u.clock);
+    case TRACE_HOST_READ:
+        add_ask(p, &e->u.host_read);
+        return 0;
     case TRACE_OUTPUT:
         add_output(p, &e->u.output);
         return 0;
@@ -493,7 +530,6 @@ static int on_event(struct replay *p, const struct trace_event *e, bool *ret_rea
         return 0;
     case TRACE_DECISION:
     case TRACE_CHANGE:
-    case TRACE_HOST_READ:
     case TRACE_LIMIT:
     case TRACE_SNAPSHOT:
     case TRACE_FORK:
@@ -536,6 +572,7 @@ int replay_run(struct cas *store, struct trace *t, struct vfs *tmpl, const struc
     p->tmpl = tmpl;
     p->sc = sc;
     p->host = (struct session_host){.arg = p, .output = take_output};
+    p->host_tape = (struct vfs_host_tape){.arg = p, .answer = answer};
     for (int i = 1; i <= 2; i++)
         buf_init(&p->text[i], 256u << 10);
     buf_init(&p->recorded_text, 256u << 10);

@@ -122,7 +122,10 @@ int session_new(struct vfs *tmpl, const struct session_config *cfg, const struct
     buf_init(&s->reply, LIMIT_MSG_DATA);
     buf_init(&s->shell_state, LIMIT_SHELL_STATE);
     int e = set_up(s, tmpl, cfg, err);
-    if (e == 0)
+    /* In a session that goes on the directory is looked at when an exec begins, as part of what is recorded. */
+    if (e == 0 && cfg->tree && cfg->cwd.n && cfg->cwd.p[0] == '/')
+        s->cwd = mem_dup(cfg->cwd.p, cfg->cwd.n);
+    else if (e == 0)
         e = choose_cwd(s, cfg->cwd, err);
     if (e) {
         session_free(s);

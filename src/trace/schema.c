@@ -28,7 +28,7 @@ static const char *const exec_kinds[] = {"text", "script", "argv", "stdin", "ser
 static const char *const exec_flags[] = {"fresh", "stdin", "posix", "shell", "durable"};
 static const char *const input_kinds[] = {"stdin", "eof", "signal", "kill", "resize", "close"};
 static const char *const change_kinds[] = {"added", "removed", "modified", "meta"};
-static const char *const read_kinds[] = {"listing", "status", "content", "symlink"};
+static const char *const read_kinds[] = {"listing", "status", "content", "open"};
 static const char *const outcome_kinds[] = {"exited", "killed", "lost"};
 
 static const struct trace_field created[] = {
@@ -93,6 +93,7 @@ static const struct trace_field host_read[] = {
     INT(host_read, error),
     TEXT(host_read, path),
     UINT(host_read, size),
+    TEXT(host_read, data),
     BLOB(host_read, digest, "host_read"),
 };
 

@@ -138,12 +138,13 @@ struct trace_change {
 };
 
 struct trace_host_read {
-    uint8_t kind; /* 0 listing, 1 status, 2 content, 3 target of a symlink */
+    uint8_t kind; /* enum vfs_host_ask */
     uint8_t mount;
     int32_t error;
     struct str path; /* below the mount */
     uint64_t size;
-    struct cas_id digest; /* of the blob that holds what was read */
+    struct str data;      /* what was read, when it is short */
+    struct cas_id digest; /* else of the blob that holds it */
 };
 
 struct trace_limit {

@@ -348,7 +348,7 @@ ssize_t vfs_pread(struct vfs_handle *h, void *p, size_t n, uint64_t off)
         return read_data(h, p, n, off);
     if (node->flags & NODE_HOST) {
         rc = vfs__handle_host(h);
-        return rc < 0 ? rc : vfs__host_pread(h->fd, p, n, off);
+        return rc < 0 ? rc : vfs__host_read(h->v, node, h->fd, p, n, off);
     }
     ssize_t got = vfs__content_read(node, p, n, off);
     if (got >= 0)
@@ -379,7 +379,7 @@ static int peek_host(struct vfs_handle *h, const struct node *n, uint64_t off, c
             *ret_n = 0;
             return 0;
         }
-        ssize_t got = vfs__host_pread(h->fd, w->p, VFS_PAGE, off);
+        ssize_t got = vfs__host_read(h->v, n, h->fd, w->p, VFS_PAGE, off);
         if (got < 0)
             return (int)got;
         w->len = (uint32_t)got;

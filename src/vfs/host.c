@@ -9,8 +9,10 @@
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/mem.h"
 #include "base/num.h"
 
 /*
@@ -186,29 +188,171 @@ static int read_target(int dir, const char *name, struct page **ret)
     return 0;
 }
 
-static _Thread_local uint64_t host_reads;
+/* What an answer about a status holds: the owner as the session sees it. */
+struct answer {
+    uint32_t mode, nlink, uid, gid, rdev_major, rdev_minor;
+    uint64_t size, blocks;
+    int64_t atime, mtime, ctime, btime;
+};
 
-uint64_t vfs_host_reads(void)
+static void put_status(struct buf *out, const struct host *host, const struct statx *st)
 {
-    return host_reads;
+    const struct answer a = {
+        .mode = st->stx_mode,
+        .nlink = st->stx_nlink,
+        .uid = st->stx_uid == host->host_uid ? host->uid : st->stx_uid,
+        .gid = st->stx_gid == host->host_gid ? host->gid : st->stx_gid,
+        .rdev_major = st->stx_rdev_major,
+        .rdev_minor = st->stx_rdev_minor,
+        .size = st->stx_size,
+        .blocks = st->stx_blocks,
+        .atime = nanoseconds(&st->stx_atime),
+        .mtime = nanoseconds(&st->stx_mtime),
+        .ctime = nanoseconds(&st->stx_ctime),
+        .btime = st->stx_mask & STATX_BTIME ? nanoseconds(&st->stx_btime) : nanoseconds(&st->stx_mtime),
+    };
+    buf_add(out, &a, sizeof(a));
+}
+
+static struct statx_timestamp timestamp(int64_t ns)
+{
+    int64_t s = ns / CLOCK_S - (ns % CLOCK_S < 0);
+    return (struct statx_timestamp){.tv_sec = s, .tv_nsec = (uint32_t)(ns - s * CLOCK_S)};
+}
+
+/* Takes a status from the front of @s. */
+static int get_status(struct str *s, struct statx *st)
+{
+    struct answer a;
+    if (s->n < sizeof(a))
+        return -EILSEQ;
+    memcpy(&a, s->p, sizeof(a));
+    *s = str_from(*s, sizeof(a));
+    *st = (struct statx){.stx_mask = STATX_BTIME,
+                         .stx_mode = (uint16_t)a.mode,
+                         .stx_nlink = a.nlink,
+                         .stx_uid = a.uid,
+                         .stx_gid = a.gid,
+                         .stx_rdev_major = a.rdev_major,
+                         .stx_rdev_minor = a.rdev_minor,
+                         .stx_size = a.size,
+                         .stx_blocks = a.blocks,
+                         .stx_atime = timestamp(a.atime),
+                         .stx_mtime = timestamp(a.mtime),
+                         .stx_ctime = timestamp(a.ctime),
+                         .stx_btime = timestamp(a.btime)};
+    return 0;
+}
+
+/* ---- tapes ---- */
+
+void vfs_set_host_tape(struct vfs *v, const struct vfs_host_tape *tape)
+{
+    v->tape = tape;
+}
+
+static bool answers(const struct vfs *v)
+{
+    return v->tape && !v->tape->heard;
+}
+
+static void put_place(struct buf *out, const struct origin *o)
+{
+    if (is_root(o))
+        return;
+    put_place(out, o->parent);
+    if (!is_root(o->parent))
+        buf_putc(out, '/');
+    buf_add(out, o->name, o->len);
+}
+
+/* Asks the tape: 0 and the answer, or the error that was recorded. */
+static int ask_tape(const struct vfs *v, enum vfs_host_ask ask, unsigned mount, const struct origin *o, struct buf *ret)
+{
+    struct mem_account *acc = mem_use(NULL);
+    BUF_AUTO struct buf place;
+    buf_init(&place, (LIMIT_DEPTH + 1) * (LIMIT_NAME + 1));
+    put_place(&place, o);
+    int rc = v->tape->answer(v->tape->arg, ask, mount - 1, buf_str(&place), ret);
+    mem_use(acc);
+    return rc;
+}
+
+/* Tells a tape that records. */
+static void tell_tape(const struct vfs *v, enum vfs_host_ask ask, unsigned mount, const struct origin *o, int error,
+                      struct str answer)
+{
+    if (!v->tape || !v->tape->heard)
+        return;
+    struct mem_account *acc = mem_use(NULL);
+    BUF_AUTO struct buf place;
+    buf_init(&place, (LIMIT_DEPTH + 1) * (LIMIT_NAME + 1));
+    put_place(&place, o);
+    v->tape->heard(v->tape->arg, ask, mount - 1, buf_str(&place), error < 0 ? error : 0, answer);
+    mem_use(acc);
+}
+
+/* ---- what a node is ---- */
+
+static int page_of(struct str text, struct page **ret)
+{
+    if (text.n == 0 || text.n >= LIMIT_PATH)
+        return -EILSEQ;
+    struct page *p = vfs__page_new(text.n);
+    if (!p)
+        return -ENOMEM;
+    memcpy(p->p, text.p, text.n);
+    p->len = (uint32_t)text.n;
+    *ret = p;
+    return 0;
+}
+
+/* Status and target as the host has them now. */
+static int look(struct host *host, const struct node *n, const struct origin *o, struct statx *st, struct page **target)
+{
+    const char *name = is_root(o) ? "" : o->name;
+    int dir = is_root(o) ? host->fd : dir_fd(host, o->parent);
+    int rc = dir < 0 ? dir : stat_fd(dir, name, st);
+    if (rc == 0 && (st->stx_mode & S_IFMT) != (n->mode & S_IFMT))
+        rc = -ESTALE;
+    return rc == 0 && S_ISLNK(st->stx_mode) ? read_target(dir, name, target) : rc;
+}
+
+static int ask_status(struct vfs *v, struct host *host, const struct node *n, struct statx *st, struct page **target)
+{
+    struct origin *o = S_ISDIR(n->mode) ? n->x.origin : n->u.origin;
+    if (!v->tape)
+        return look(host, n, o, st, target);
+    struct buf b;
+    buf_init(&b, sizeof(struct answer) + LIMIT_PATH);
+    int rc;
+    if (answers(v)) {
+        rc = ask_tape(v, VFS_ASK_STATUS, n->mount, o, &b);
+        struct str s = buf_str(&b);
+        if (rc == 0)
+            rc = get_status(&s, st);
+        if (rc == 0 && (st->stx_mode & S_IFMT) != (n->mode & S_IFMT))
+            rc = -EILSEQ;
+        if (rc == 0 && S_ISLNK(st->stx_mode))
+            rc = page_of(s, target);
+    } else {
+        rc = look(host, n, o, st, target);
+        if (rc == 0)
+            put_status(&b, host, st);
+        if (rc == 0 && *target)
+            buf_add(&b, (*target)->p, (*target)->len);
+        tell_tape(v, VFS_ASK_STATUS, n->mount, o, rc, buf_str(&b));
+    }
+    buf_done(&b);
+    return rc;
 }
 
 int vfs__host_status(struct vfs *v, uint64_t ino, struct node **node)
 {
-    host_reads++;
     struct host *host = host_of(v, *node);
-    struct origin *o = S_ISDIR((*node)->mode) ? (*node)->x.origin : (*node)->u.origin;
-    const char *name = is_root(o) ? "" : o->name;
-    int dir = is_root(o) ? host->fd : dir_fd(host, o->parent);
-    if (dir < 0)
-        return dir;
     struct statx st;
     struct page *target = NULL;
-    int rc = stat_fd(dir, name, &st);
-    if (rc == 0 && (st.stx_mode & S_IFMT) != ((*node)->mode & S_IFMT))
-        rc = -ESTALE;
-    if (rc == 0 && S_ISLNK(st.stx_mode))
-        rc = read_target(dir, name, &target);
+    int rc = ask_status(v, host, *node, &st, &target);
     struct node *n = rc == 0 ? vfs__edit(v, ino) : NULL;
     if (!n) {
         vfs__page_unref(target);
@@ -233,25 +377,59 @@ int vfs__host_status(struct vfs *v, uint64_t ino, struct node **node)
 
 /* ---- content ---- */
 
+/* Opens a file; its status with it when @st is given. */
+static int open_file(struct host *host, const struct origin *o, struct statx *st, int *ret_fd)
+{
+    int fd = host->file ? host->fd : open_place(host, o, O_RDONLY);
+    int rc = fd < 0 ? fd : st ? stat_fd(fd, "", st) : 0;
+    if (rc == 0 && st && !S_ISREG(st->stx_mode))
+        rc = -ESTALE;
+    if (rc < 0 && !host->file)
+        fd_close(&fd);
+    *ret_fd = fd;
+    return rc;
+}
+
+static int ask_open(struct vfs *v, struct host *host, const struct node *n, struct statx *st, int *ret_fd)
+{
+    const struct origin *o = n->u.origin;
+    if (!v->tape)
+        return open_file(host, o, st, ret_fd);
+    struct buf b;
+    buf_init(&b, sizeof(struct answer));
+    int rc;
+    if (answers(v)) {
+        rc = ask_tape(v, VFS_ASK_OPEN, n->mount, o, &b);
+        struct str s = buf_str(&b);
+        if (rc == 0 && st)
+            rc = get_status(&s, st);
+        *ret_fd = HOST_NO_FD;
+    } else {
+        rc = open_file(host, o, st, ret_fd);
+        if (rc == 0 && st)
+            put_status(&b, host, st);
+        tell_tape(v, VFS_ASK_OPEN, n->mount, o, rc, buf_str(&b));
+    }
+    buf_done(&b);
+    return rc;
+}
+
 int vfs__host_open(struct vfs *v, uint64_t ino, struct node **node, int *ret_fd, bool *ret_borrowed)
 {
-    host_reads++;
     struct host *host = host_of(v, *node);
-    struct origin *o = (*node)->u.origin;
-    bool borrowed = host->file;
-    int fd = borrowed ? host->fd : open_place(host, o, O_RDONLY);
-    if (fd < 0)
-        return fd;
-    if ((*node)->flags & NODE_UNSTAT) {
-        struct statx st;
-        int rc = stat_fd(fd, "", &st);
-        if (rc == 0 && !S_ISREG(st.stx_mode))
-            rc = -ESTALE;
-        struct node *n = rc == 0 ? vfs__edit(v, ino) : NULL;
+    struct statx st;
+    bool unknown = ((*node)->flags & NODE_UNSTAT) != 0;
+    bool borrowed = host->file || answers(v);
+    int fd;
+    int rc = ask_open(v, host, *node, unknown ? &st : NULL, &fd);
+    if (rc < 0)
+        return rc;
+    if (unknown) {
+        struct node *n = vfs__edit(v, ino);
         if (!n) {
             if (!borrowed)
                 fd_close(&fd);
-            return rc < 0 ? rc : -ENOMEM;
+            return -ENOMEM;
         }
         apply_status(n, host, &st);
         *node = n;
@@ -261,9 +439,30 @@ int vfs__host_open(struct vfs *v, uint64_t ino, struct node **node, int *ret_fd,
     return 0;
 }
 
+ssize_t vfs__host_read(struct vfs *v, const struct node *n, int fd, void *p, size_t len, uint64_t off)
+{
+    if (!v->tape)
+        return vfs__host_pread(fd, p, len, off);
+    if (!answers(v)) {
+        ssize_t got = vfs__host_pread(fd, p, len, off);
+        tell_tape(v, VFS_ASK_READ, n->mount, n->u.origin, (int)(got < 0 ? got : 0),
+                  str_of(p, got > 0 ? (size_t)got : 0));
+        return got;
+    }
+    struct buf b;
+    buf_init(&b, len);
+    ssize_t rc = ask_tape(v, VFS_ASK_READ, n->mount, n->u.origin, &b);
+    if (rc == 0) {
+        rc = (ssize_t)b.n;
+        if (b.n)
+            memcpy(p, b.p, b.n);
+    }
+    buf_done(&b);
+    return rc;
+}
+
 ssize_t vfs__host_pread(int fd, void *p, size_t n, uint64_t off)
 {
-    host_reads++;
     size_t done = 0;
     while (done < n) {
         if (off + done > INT64_MAX)
@@ -290,11 +489,11 @@ void vfs__host_forget(struct node *n)
 }
 
 /* Copies from @fd into @to, which is in no table yet. */
-static int copy_in(struct vfs *v, struct node *to, int fd, uint64_t size, struct page *window)
+static int copy_in(struct vfs *v, const struct node *from, struct node *to, int fd, uint64_t size, struct page *window)
 {
     while (to->size < size) {
         size_t want = (size_t)NUM_MIN(size - to->size, (uint64_t)VFS_PAGE);
-        ssize_t got = vfs__host_pread(fd, window->p, want, to->size);
+        ssize_t got = vfs__host_read(v, from, fd, window->p, want, to->size);
         if (got <= 0)
             return (int)got;
         if (to->size + (uint64_t)got > LIMIT_FILE)
@@ -316,7 +515,7 @@ int vfs__host_copy_up(struct vfs *v, uint64_t ino, uint64_t size)
     if (rc < 0)
         return rc;
     struct page *window = vfs__page_new(VFS_PAGE);
-    rc = window ? copy_in(v, &copy, fd, size, window) : -ENOMEM;
+    rc = window ? copy_in(v, n, &copy, fd, size, window) : -ENOMEM;
     vfs__page_unref(window);
     if (!borrowed)
         fd_close(&fd);
@@ -341,6 +540,7 @@ struct list {
     struct origin *origin;
     struct dpage *names;
     uint64_t count, subdirs;
+    struct buf *tape; /* each entry's type and name, when a tape records */
 };
 
 /* An entry and the node behind it, of which only the type is known. */
@@ -380,6 +580,12 @@ static int add_entry(struct list *l, struct str name, uint32_t type)
     return 0;
 }
 
+static bool type_known(uint32_t type)
+{
+    return type == S_IFREG || type == S_IFDIR || type == S_IFLNK || type == S_IFIFO || type == S_IFSOCK ||
+           type == S_IFCHR || type == S_IFBLK;
+}
+
 static int type_of(int fd, const struct dirent64 *e, uint32_t *ret)
 {
     if (e->d_type != DT_UNKNOWN) {
@@ -390,6 +596,28 @@ static int type_of(int fd, const struct dirent64 *e, uint32_t *ret)
     int rc = stat_fd(fd, e->d_name, &st);
     if (rc == 0)
         *ret = st.stx_mode & S_IFMT;
+    return rc;
+}
+
+static void put_entry(struct buf *out, struct str name, uint32_t type)
+{
+    buf_putc(out, (char)(type >> 12));
+    buf_putc(out, (char)name.n);
+    buf_adds(out, name);
+}
+
+/* The entries of an answer. */
+static int get_entries(struct list *l, struct str s)
+{
+    int rc = 0;
+    while (rc == 0 && s.n) {
+        size_t n = s.n > 1 ? (uint8_t)s.p[1] : 0;
+        if (s.n < 2 + n)
+            return -EILSEQ;
+        uint32_t type = (uint32_t)(uint8_t)s.p[0] << 12;
+        rc = type_known(type) ? add_entry(l, str_of(s.p + 2, n), type) : -EILSEQ;
+        s = str_from(s, 2 + n);
+    }
     return rc;
 }
 
@@ -410,6 +638,8 @@ static int read_entries(struct list *l, int fd, struct page *window)
             int rc = type_of(fd, e, &type);
             if (rc == 0)
                 rc = add_entry(l, name, type);
+            if (rc == 0 && l->tape)
+                put_entry(l->tape, name, type);
             if (rc < 0 && rc != -ENOENT)
                 return rc;
         }
@@ -426,38 +656,83 @@ static void undo(struct list *l, uint64_t first)
     vfs__dir_unref(l->names);
 }
 
-int vfs__host_list(struct vfs *v, uint64_t ino, const struct node *n)
+/* Reads the directory, and its status when @st is given. The descriptor stays with the host. */
+static int read_dir(struct host *host, struct list *l, struct statx *st)
 {
-    host_reads++;
-    struct host *host = host_of(v, n);
-    struct list l = {.v = v, .dir = ino, .mount = n->mount, .origin = n->x.origin};
-    uint64_t first = v->next_ino;
-    struct statx st;
-    int fd = open_place(host, l.origin, O_RDONLY | O_DIRECTORY);
+    int fd = open_place(host, l->origin, O_RDONLY | O_DIRECTORY);
     if (fd < 0)
         return fd;
     struct page *window = vfs__window_take(host);
     int rc = window ? 0 : -ENOMEM;
-    if (rc == 0 && n->flags & NODE_UNSTAT)
-        rc = stat_fd(fd, "", &st);
+    if (rc == 0 && st)
+        rc = stat_fd(fd, "", st);
     if (rc == 0)
-        rc = read_entries(&l, fd, window);
-    struct node *edit = rc == 0 ? vfs__edit(v, ino) : NULL;
+        rc = read_entries(l, fd, window);
     if (window)
         vfs__window_give(host, window);
+    if (rc == 0)
+        keep_dir(host, fd, l->origin);
+    else
+        fd_close(&fd);
+    return rc;
+}
+
+static int ask_list(struct vfs *v, struct host *host, struct list *l, struct statx *st)
+{
+    if (!v->tape)
+        return read_dir(host, l, st);
+    struct buf b, entries;
+    struct mem_account *acc = mem_use(NULL);
+    buf_init(&b, SIZE_MAX / 2);
+    buf_init(&entries, SIZE_MAX / 2);
+    mem_use(acc);
+    int rc;
+    if (answers(v)) {
+        rc = ask_tape(v, VFS_ASK_LIST, l->mount, l->origin, &b);
+        struct str s = buf_str(&b);
+        if (rc == 0 && st)
+            rc = get_status(&s, st);
+        if (rc == 0)
+            rc = get_entries(l, s);
+    } else {
+        acc = mem_use(NULL);
+        l->tape = &entries;
+        rc = read_dir(host, l, st);
+        if (rc == 0 && st)
+            put_status(&b, host, st);
+        buf_adds(&b, buf_str(&entries));
+        mem_use(acc);
+        if (rc == 0 && (b.err || entries.err))
+            rc = -ENOMEM;
+        tell_tape(v, VFS_ASK_LIST, l->mount, l->origin, rc, buf_str(&b));
+    }
+    acc = mem_use(NULL);
+    buf_done(&b);
+    buf_done(&entries);
+    mem_use(acc);
+    return rc;
+}
+
+int vfs__host_list(struct vfs *v, uint64_t ino, const struct node *n)
+{
+    struct host *host = host_of(v, n);
+    struct list l = {.v = v, .dir = ino, .mount = n->mount, .origin = n->x.origin};
+    uint64_t first = v->next_ino;
+    struct statx st;
+    bool unknown = (n->flags & NODE_UNSTAT) != 0;
+    int rc = ask_list(v, host, &l, unknown ? &st : NULL);
+    struct node *edit = rc == 0 ? vfs__edit(v, ino) : NULL;
     if (!edit) {
         undo(&l, first);
-        fd_close(&fd);
         return rc < 0 ? rc : -ENOMEM;
     }
-    if (edit->flags & NODE_UNSTAT)
+    if (unknown)
         apply_status(edit, host, &st);
     edit->u.dir = l.names;
     edit->size = l.count;
     edit->nlink = 2 + (uint32_t)l.subdirs;
     edit->flags &= (uint16_t)~NODE_HOST;
     v->n_dirs += l.subdirs;
-    keep_dir(host, fd, l.origin);
     return 0;
 }
 

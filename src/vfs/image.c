@@ -184,8 +184,8 @@ struct loading {
 
 static struct host *host_new(const struct vfs_image_host *h, bool file)
 {
-    struct host *host =
-        h ? vfs__host_new(h->fd, h->host_uid, h->host_gid, h->uid, h->gid) : vfs__host_new(-1, 0, 0, 0, 0);
+    struct host *host = h ? vfs__host_new(h->fd, h->host_uid, h->host_gid, h->uid, h->gid)
+                          : vfs__host_new(-1, UINT32_MAX, UINT32_MAX, 0, 0);
     if (host)
         host->file = file;
     return host;

@@ -270,6 +270,7 @@ static void put_origin(struct buf *out, const struct origin *o)
     buf_init(&path, (LIMIT_DEPTH + 1) * (LIMIT_NAME + 1));
     put_origin_path(&path, o);
     vfs__image_put_num(out, o->blocks);
+    vfs__image_put_num(out, o->size_or_links);
     vfs__image_put_num(out, path.n);
     buf_adds(out, buf_str(&path));
     if (path.err)
@@ -279,7 +280,7 @@ static void put_origin(struct buf *out, const struct origin *o)
 
 static struct origin *get_origin(struct cursor *c)
 {
-    uint64_t blocks = vfs__image_get_num(c);
+    uint64_t blocks = vfs__image_get_num(c), size_or_links = vfs__image_get_num(c);
     struct str path = get_bytes(c, vfs__image_get_num(c));
     struct origin *o = c->bad ? NULL : vfs__origin_new(NULL, str_of("", 0));
     while (o && path.n) {
@@ -291,8 +292,10 @@ static struct origin *get_origin(struct cursor *c)
         vfs__origin_unref(up);
         path = str_from(path, e ? n + 1 : n);
     }
-    if (o)
+    if (o) {
         o->blocks = blocks;
+        o->size_or_links = size_or_links;
+    }
     c->bad |= !o;
     return o;
 }

@@ -50,6 +50,7 @@ struct vfs *vfs_fork(struct vfs *v)
     f->now = wall;
     f->now_arg = NULL;
     f->watch = NULL;
+    f->tape = NULL;
     f->watch_arg = NULL;
     f->holds = NULL;
     f->holds_cap = f->n_holds = f->n_orphans = 0;

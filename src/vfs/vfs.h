@@ -285,8 +285,21 @@ enum vfs_mount_flags { VFS_MOUNT_RO = 1 << 0, VFS_MOUNT_COW = 1 << 1 };
 int vfs_mount_host(struct vfs *v, struct str path, int host_fd, int flags, uint32_t host_uid, uint32_t host_gid,
                    uint32_t uid, uint32_t gid);
 
-/* How often this thread has asked the host for something of a mount: a listing, a status, bytes. */
-uint64_t vfs_host_reads(void);
+/*
+ * What a run depends on that lies behind mounts: every answer of the host, in order. Recorded, the same run can be had
+ * again without the host.
+ */
+enum vfs_host_ask { VFS_ASK_LIST, VFS_ASK_STATUS, VFS_ASK_READ, VFS_ASK_OPEN };
+struct vfs_host_tape {
+    void *arg;
+    /* RECORD (else NULL): the host answered @ask about @path beneath mount @mount (0: the first) with @error, or with
+     * @answer. Borrowed. */
+    void (*heard)(void *arg, enum vfs_host_ask ask, unsigned mount, struct str path, int error, struct str answer);
+    /* REPLAY: the next answer, appended to @ret, or its error; -EILSEQ when the record has another question there. */
+    int (*answer)(void *arg, enum vfs_host_ask ask, unsigned mount, struct str path, struct buf *ret);
+};
+/* From now on (NULL: no more). Borrowed; forks do not have it. */
+void vfs_set_host_tape(struct vfs *v, const struct vfs_host_tape *tape);
 
 struct vfs_mount {
     struct str path; /* where it is now; borrowed during the call */

@@ -17,6 +17,7 @@
 #include "vfs/vfs.h"
 
 #include <errno.h>
+#include <limits.h>
 
 /* ---- lazy.c: pages that are in the store and were not looked at yet ---- */
 
@@ -395,8 +396,9 @@ struct vfs {
     void *now_arg;
     void (*watch)(void *arg, enum vfs_event ev, uint64_t dir, struct str name, uint64_t ino);
     void *watch_arg;
-    struct mounts *mounts; /* counted, NULL while there are none */
-    struct hold **holds;   /* open addressing by ino */
+    struct mounts *mounts;            /* counted, NULL while there are none */
+    const struct vfs_host_tape *tape; /* or NULL */
+    struct hold **holds;              /* open addressing by ino */
     uint32_t holds_cap, n_holds, n_orphans;
     struct family *family;
     char name[LIMIT_NAME + 1]; /* of the provided entry that vfs_dir_next() gave last */
@@ -579,6 +581,10 @@ int vfs__host_copy_up(struct vfs *v, uint64_t ino, uint64_t size);
 void vfs__host_forget(struct node *n);
 /* Reads as pread does, over EINTR and short reads. */
 ssize_t vfs__host_pread(int fd, void *p, size_t n, uint64_t off);
+/* The same of the file @n, which vfs__host_open() has opened: a read that a tape records or answers. */
+ssize_t vfs__host_read(struct vfs *v, const struct node *n, int fd, void *p, size_t len, uint64_t off);
+/* In place of a descriptor, while a tape answers. */
+#define HOST_NO_FD INT_MAX
 /* A page to read host bytes into: the mount's spare one, or a fresh one; NULL: no memory. */
 struct page *vfs__window_take(struct host *h);
 /* Gives such a page back. */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Hostile images: the input is cut into blobs, which a store in memory gives out under whatever name is asked for; then the
- * tree is walked, read and changed. */
+/*
+ * Hostile images: the input is cut into blobs, which a store in memory gives out under whatever name is asked for; then
+ * the tree is walked, read and changed.
+ */
 
 #include <errno.h>
 #include <fcntl.h>

@@ -490,6 +490,34 @@ TEST_LIMIT(a_sync_fails_and_power_is_lost, 200)
     cas_test_done(&t);
 }
 
+/* What another process put and did not sync, into a pack of its own, is on the disk with what stands on it. */
+TEST(what_is_adopted_is_synced)
+{
+    struct cas_test t = cas_test_new();
+    struct cas_id id[2];
+    uint64_t seed = test_seed();
+    for (int i = 0; i < 10; i++) {
+        n_files = 0;
+        at = 0;
+        struct cas *other = cas_test_open(&t, CAS_WRITE | CAS_CREATE), *c;
+        CHECK_INT(cas_put(other, blob(1), &id[0]), 0);
+        CHECK_INT(cas_flush(other), 0);
+        c = cas_test_open(&t, CAS_WRITE);
+        CHECK_INT(cas_adopt(c), 0);
+        CHECK_INT(cas_put(c, blob(2), &id[1]), 0);
+        CHECK_INT(cas_sync(c), 0);
+        cas_close(c);
+        cas_close(other);
+        lose_power(&t, &seed, i % 2);
+        c = cas_test_open(&t, 0);
+        CHECK(cas_test_holds(c, &id[0], blob(1)));
+        CHECK(cas_test_holds(c, &id[1], blob(2)));
+        cas_close(c);
+        cas_test_wipe(&t);
+    }
+    cas_test_done(&t);
+}
+
 /* ---- a torn tail ---- */
 
 TEST_LIMIT(the_tail_is_cut_or_spoilt_at_each_byte, 200)

@@ -112,8 +112,6 @@ static int step(struct crash *c, struct journal *j, struct crash_told *told, boo
         return -EBADMSG;
     /* What was not answered when the process died may be there. */
     told->done = at;
-    if (durable)
-        told->on_disk = at;
     if (at == CRASH_STEPS)
         return 1;
     int r = exec(j, script[at]);
@@ -133,7 +131,7 @@ void crash_run(struct crash *c, struct crash_told *told, bool durable, int patie
     for (int r = 0, failed = 0; r != 1 && failed <= patience;) {
         struct journal *j = NULL;
         r = crash_open(c, told, durable, false, &j);
-        for (int i = 0; r == 0 && i < 2; i++)
+        for (int i = 0; r == 0 && i < 4; i++)
             r = step(c, j, told, durable);
         failed += r < 0;
         journal_close(j);

@@ -287,3 +287,35 @@ TEST(chained_and_wrong)
     }
     buf_done(&m.b);
 }
+
+/* ---- loss of power ---- */
+
+/* Sectors that are zeros end the log before the event they are in; another kind of damage does not. */
+TEST(holes_end_the_log)
+{
+    struct image m = image_of(test_seed(), MOST, 60);
+    for (size_t sector = 512; sector + 512 <= m.b.n; sector += 512) {
+        BUF_AUTO struct buf b;
+        buf_init(&b, 1u << 20);
+        buf_adds(&b, buf_str(&m.b));
+        memset(b.p + sector, 0, 512);
+        unsigned first = 0;
+        while (m.at[first + 1] <= sector)
+            first++;
+        struct trace *t = NULL;
+        uint64_t cut = 0;
+        int fd = file_of(buf_str(&b));
+        CHECK_INT(trace_open(fcntl(fd, F_DUPFD_CLOEXEC, 0), TRACE_APPEND | TRACE_HOLES, &t, &cut, NULL), 0);
+        CHECK_INT(trace_count(t), first);
+        CHECK_INT(cut, m.b.n - m.at[first]);
+        trace_close(t);
+        t = open_again(fd, NULL);
+        CHECK_INT(trace_count(t), first);
+        trace_close(t);
+        fd_close(&fd);
+    }
+    m.b.p[m.at[MOST - 3] + 20] ^= 1;
+    struct trace *t = NULL;
+    CHECK_INT(trace_open(file_of(buf_str(&m.b)), TRACE_APPEND | TRACE_HOLES, &t, NULL, NULL), -EBADMSG);
+    buf_done(&m.b);
+}

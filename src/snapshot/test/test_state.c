@@ -366,6 +366,7 @@ static void change(void *arg)
             _exit(1);
     } else if (c->kind == 4 && state_snapshot_get(c->t.s, STR(""), STR("first"), &snap, NULL) == 0) {
         memcpy(snap.name, "second", 7);
+        snap.seq++; /* else their order is that of random ids */
         if (state_snapshot_put(c->t.s, &snap, NULL))
             _exit(1);
     } else if (c->kind == 5) {

@@ -123,9 +123,7 @@ def verify(t, state):
 
 def settle(t, state, name, before, after):
     """Opens the session: it is @before or @after; gives which."""
-    start = time.monotonic()
     r = keep(state, name, LOOK)
-    t.ok(time.monotonic() - start < 4 * SLOW, 'the lock was not free')
     got = r.out.decode()
     if got == after.look():
         return after

@@ -176,7 +176,7 @@ static void each_call(enum mode mode, bool durable)
 {
     struct crash c;
     struct crash_told *told = new_told();
-    uint64_t step = test_env("FRONTAL_FAULT_STEP", 13), seed = test_seed(), tried = 0;
+    uint64_t step = test_env("FRONTAL_FAULT_STEP", 23), seed = test_seed(), tried = 0;
     int status;
     crash_begin(&c);
     for (uint64_t at = 1 + test_rand(&seed) % step; run_with(&c, told, at, mode, durable, &status);

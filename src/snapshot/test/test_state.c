@@ -397,6 +397,7 @@ static void change(void *arg)
         state_place_done(&p);
     } else if (c->kind == 4 && state_snapshot_get(c->t.s, STR(""), STR("first"), &snap, NULL) == 0) {
         memcpy(snap.name, "second", 7);
+        snap.seq++; /* else their order is that of random ids */
         if (state_snapshot_put(c->t.s, &snap, NULL))
             _exit(1);
         state_snapshot_done(&snap);

@@ -295,15 +295,28 @@ static int add_known(struct one_dir *d, const struct node *n, const struct image
     return rc;
 }
 
+/* The inode that an entry counts as: of a provided directory the one it covers, so that it does not matter whether the
+ * provider is there yet. 0: none. */
+static uint64_t counts_as(const struct vfs *v, uint64_t ino)
+{
+    if (!vfs__is_provided(ino))
+        return ino;
+    for (uint32_t i = 0; v->mounts && i < v->mounts->n; i++)
+        if (v->mounts->m[i].ops && vfs__provided_root(i) == ino)
+            return v->mounts->m[i].covers;
+    return 0;
+}
+
 static int add_entry(void *arg, const struct dpage *p, const struct dslot *s)
 {
     struct one_dir *d = arg;
-    if (vfs__is_provided(s->u.ino))
+    uint64_t ino = counts_as(d->h->v, s->u.ino);
+    if (ino == 0)
         return 0;
-    const struct node *n = vfs__node(d->h->v, s->u.ino);
+    const struct node *n = vfs__node(d->h->v, ino);
     if (!n)
         return vfs__absent(-EIO);
-    const struct image_hash *below = S_ISDIR(n->mode) ? vfs__radix_get(d->h->k->dirs, s->u.ino) : NULL;
+    const struct image_hash *below = S_ISDIR(n->mode) ? vfs__radix_get(d->h->k->dirs, ino) : NULL;
     if (n->flags & NODE_CLEAN && !below) {
         /* As the host has it. In a directory that is so itself, it does not matter whether it was looked at. */
         if (d->dir->flags & NODE_CLEAN)

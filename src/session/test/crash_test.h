@@ -16,7 +16,7 @@ struct crash {
     int dir;
     struct vfs *tmpl;
     struct cas_id root[CRASH_STEPS + 1]; /* after so many commands */
-    struct cas_id made;                  /* before the first command, which mounts /proc */
+    struct cas_id made;                  /* as it was made */
     char *seen[CRASH_STEPS + 1];         /* what a look at the session prints then */
 };
 

@@ -147,7 +147,7 @@ static int64_t resident(void)
 
 static void open_all(int n, char **args)
 {
-    static int64_t ns[MOST_STATES][ROUNDS];
+    static int64_t first[MOST_STATES][ROUNDS], again[MOST_STATES][ROUNDS];
     uint64_t count[MOST_STATES], all = 0, at = 1;
     int states = n / 2;
     for (int i = 0; i < states; i++) {
@@ -159,13 +159,16 @@ static void open_all(int n, char **args)
     int64_t before = resident();
     for (int k = 0; k < ROUNDS; k++) {
         at = at * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-        for (int i = 0; i < states; i++)
-            ns[i][k] = open_one(args[2 * i + 1], (at >> 33) % count[i]);
+        for (int i = 0; i < states; i++) {
+            first[i][k] = open_one(args[2 * i + 1], (at >> 33) % count[i]);
+            again[i][k] = open_one(args[2 * i + 1], (at >> 33) % count[i]);
+        }
     }
     int64_t grown = resident() - before;
     for (int i = 0; i < states; i++) {
-        qsort(ns[i], ROUNDS, sizeof(ns[i][0]), by_value);
-        printf("%lld ", (long long)ns[i][ROUNDS / 2]);
+        qsort(first[i], ROUNDS, sizeof(first[i][0]), by_value);
+        qsort(again[i], ROUNDS, sizeof(again[i][0]), by_value);
+        printf("%lld %lld ", (long long)first[i][ROUNDS / 2], (long long)again[i][ROUNDS / 2]);
     }
     printf("%g\n", (double)grown / (double)all);
 }

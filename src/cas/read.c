@@ -140,8 +140,9 @@ int cas__unpack(struct cas *c, const struct cas_id *id, const uint8_t *record, u
     return r;
 }
 
-/* Below this a frame's own bytes eat the gain. */
-#define COMPRESS_LEAST 128
+/* Below this a call of zstd costs more than all else that storing the blob does, for some two hundred bytes: the pages
+ * of a tree that each command writes anew are that short. */
+#define COMPRESS_LEAST 1024
 
 uint32_t cas__compress(struct cas *c, struct str data, uint8_t *dst)
 {

@@ -295,8 +295,10 @@ int state_settle(struct trace *t, struct err *err)
     uint64_t seq;
     trace_begin(&pos);
     int r = trace_tail(t, &pos, err);
+    /* A SNAPSHOT or FORK is appended only after this function was called: what lies before it need not be looked
+     * through for each of the thousand forks that a session may have since its last command. */
     if (r == 0)
-        r = trace_last(t, &pos, BIT(TRACE_EXEC) | BIT(TRACE_END), &e, err);
+        r = trace_last(t, &pos, BIT(TRACE_EXEC) | BIT(TRACE_END) | BIT(TRACE_SNAPSHOT) | BIT(TRACE_FORK), &e, err);
     if (r > 0 && e.type != TRACE_EXEC)
         r = 0;
     if (r > 0) {

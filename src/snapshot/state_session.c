@@ -32,8 +32,9 @@ static void say_holder(int fd)
 {
     char text[16];
     int n = snprintf(text, sizeof(text), "%d\n", (int)getpid());
-    /* Only for messages: that it could not be written harms nobody. */
-    if (ftruncate(fd, 0) == 0 && pwrite(fd, text, (size_t)n, 0) < 0)
+    /* Only for messages: that it could not be written harms nobody. It is cut behind the text, not to nothing before:
+     * after that ext4 writes the file to the disk when it is closed, and whoever closes it waits. */
+    if (pwrite(fd, text, (size_t)n, 0) == n && ftruncate(fd, n))
         errno = 0;
 }
 

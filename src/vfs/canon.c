@@ -9,6 +9,7 @@
 
 #include "vfs/image_int.h"
 
+#include <endian.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -266,32 +267,65 @@ int vfs_content_id(struct vfs *v, uint64_t ino, struct cas_id *ret)
     return S_ISREG(n->mode) || S_ISLNK(n->mode) ? name_content(n, ret) : 0;
 }
 
+/* An entry's fields are a few bytes each: they are hashed some hundred at a time. */
 struct one_dir {
     struct hashing *h;
     const struct node *dir;
     struct cas_hash hash;
+    size_t n; /* bytes in @b, not hashed yet */
+    uint8_t b[2048];
 };
+
+static void hash_pending(struct one_dir *d)
+{
+    cas_hash_add(&d->hash, d->b, d->n);
+    d->n = 0;
+}
+
+static void put(struct one_dir *d, const void *p, size_t n)
+{
+    if (n > sizeof(d->b) - d->n)
+        hash_pending(d);
+    if (n > sizeof(d->b)) {
+        cas_hash_add(&d->hash, p, n);
+    } else if (n) {
+        memcpy(d->b + d->n, p, n);
+        d->n += n;
+    }
+}
+
+static void put_num(struct one_dir *d, uint64_t v)
+{
+    uint64_t le = htole64(v);
+    put(d, &le, sizeof(le));
+}
+
+static void put_str(struct one_dir *d, struct str s)
+{
+    put_num(d, s.n);
+    put(d, s.p, s.n);
+}
 
 static int add_known(struct one_dir *d, const struct node *n, const struct image_hash *below)
 {
-    add_num(&d->hash, (uint64_t)n->uid << 32 | n->gid);
+    put_num(d, (uint64_t)n->uid << 32 | n->gid);
     if (S_ISDIR(n->mode)) {
         static const struct image_hash none;
-        cas_hash_add(&d->hash, below ? below->id.b : none.id.b, CAS_HASH_SIZE);
+        put(d, below ? below->id.b : none.id.b, CAS_HASH_SIZE);
         return 0;
     }
     if (S_ISLNK(n->mode)) {
-        add_str(&d->hash, vfs__target(n));
+        put_str(d, vfs__target(n));
         return 0;
     }
     if (!S_ISREG(n->mode)) {
-        add_num(&d->hash, S_ISCHR(n->mode) || S_ISBLK(n->mode) ? n->u.rdev : 0);
+        put_num(d, S_ISCHR(n->mode) || S_ISBLK(n->mode) ? n->u.rdev : 0);
         return 0;
     }
-    add_num(&d->hash, n->size);
+    put_num(d, n->size);
     struct cas_id id = {{0}}; /* of content that is the host's still: only the status was changed */
     int rc = n->flags & NODE_HOST ? 0 : name_content(n, &id);
-    cas_hash_add(&d->hash, id.b, sizeof(id.b));
+    put(d, id.b, sizeof(id.b));
     return rc;
 }
 
@@ -321,12 +355,12 @@ static int add_entry(void *arg, const struct dpage *p, const struct dslot *s)
         /* As the host has it. In a directory that is so itself, it does not matter whether it was looked at. */
         if (d->dir->flags & NODE_CLEAN)
             return 0;
-        add_str(&d->hash, vfs__dslot_name(p, s));
-        add_num(&d->hash, n->mode & S_IFMT);
+        put_str(d, vfs__dslot_name(p, s));
+        put_num(d, n->mode & S_IFMT);
         return 0;
     }
-    add_str(&d->hash, vfs__dslot_name(p, s));
-    add_num(&d->hash, (uint64_t)n->mode << 32 | 1);
+    put_str(d, vfs__dslot_name(p, s));
+    put_num(d, (uint64_t)n->mode << 32 | 1);
     return add_known(d, n, below);
 }
 
@@ -336,9 +370,13 @@ static int hash_dir(struct hashing *h, uint64_t ino)
     int rc = n ? vfs__dpage_need(&n->u.dir) : vfs__absent(-EIO);
     if (rc < 0)
         return rc;
-    struct one_dir d = {.h = h, .dir = n};
+    struct one_dir d;
+    d.h = h;
+    d.dir = n;
+    d.n = 0;
     cas_hash_init(&d.hash);
     rc = vfs__dir_walk(n->u.dir, add_entry, &d);
+    hash_pending(&d);
     struct cas_id id;
     cas_hash_end(&d.hash, id.b);
     return rc == 0 ? set_hash(&h->k->dirs, ino, &id) : rc;

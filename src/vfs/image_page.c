@@ -26,25 +26,27 @@ void vfs__image_put_id(struct buf *out, const struct cas_id *id)
     buf_add(out, id->b, sizeof(id->b));
 }
 
+#define NUM_BYTES 10u /* of a varint, at most */
+
+static uint8_t *put_num(uint8_t *to, uint64_t v)
+{
+    for (; v >= 0x80; v >>= 7)
+        *to++ = (uint8_t)(v | 0x80);
+    *to++ = (uint8_t)v;
+    return to;
+}
+
 void vfs__image_put_num(struct buf *out, uint64_t v)
 {
-    uint8_t b[10];
-    unsigned n = 0;
-    for (; v >= 0x80; v >>= 7)
-        b[n++] = (uint8_t)(v | 0x80);
-    b[n++] = (uint8_t)v;
-    buf_add(out, b, n);
+    uint8_t b[NUM_BYTES];
+    buf_add(out, b, (size_t)(put_num(b, v) - b));
 }
 
-static void put_signed(struct buf *out, int64_t v)
+/* The difference of a time to @base. It may overflow: wrapping round is undone when read. */
+static uint64_t from_base(int64_t t, int64_t base)
 {
-    vfs__image_put_num(out, (uint64_t)v << 1 ^ (uint64_t)(v >> 63));
-}
-
-/* Difference of two times, which may overflow: wrapping round is undone when read. */
-static void put_time(struct buf *out, int64_t t, int64_t base)
-{
-    put_signed(out, (int64_t)((uint64_t)t - (uint64_t)base));
+    int64_t d = (int64_t)((uint64_t)t - (uint64_t)base);
+    return (uint64_t)d << 1 ^ (uint64_t)(d >> 63);
 }
 
 static struct str get_bytes(struct cursor *c, uint64_t n)
@@ -310,18 +312,24 @@ bool vfs__image_name_ok(struct str name)
 
 static void put_node(struct buf *out, const struct node *n)
 {
-    vfs__image_put_num(out, n->flags & KEPT_FLAGS);
-    vfs__image_put_num(out, n->mode);
-    vfs__image_put_num(out, n->nlink);
-    vfs__image_put_num(out, n->uid);
-    vfs__image_put_num(out, n->gid);
-    vfs__image_put_num(out, n->mount);
-    vfs__image_put_num(out, n->parent);
-    vfs__image_put_num(out, n->size);
-    put_time(out, n->mtime, 0);
-    put_time(out, n->atime, n->mtime);
-    put_time(out, n->ctime, n->mtime);
-    put_time(out, n->btime, n->mtime);
+    const uint64_t fields[] = {
+        n->flags & KEPT_FLAGS,
+        n->mode,
+        n->nlink,
+        n->uid,
+        n->gid,
+        n->mount,
+        n->parent,
+        n->size,
+        from_base(n->mtime, 0),
+        from_base(n->atime, n->mtime),
+        from_base(n->ctime, n->mtime),
+        from_base(n->btime, n->mtime),
+    };
+    uint8_t b[sizeof(fields) / sizeof(fields[0]) * NUM_BYTES], *end = b;
+    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+        end = put_num(end, fields[i]);
+    buf_add(out, b, (size_t)(end - b));
     if (S_ISDIR(n->mode)) {
         vfs__image_put_num(out, (n->u.dir ? 1u : 0) | (n->x.origin ? 2u : 0));
         if (n->u.dir)

@@ -33,7 +33,7 @@ struct serving {
 };
 
 #define FLUSH_EVERY (5 * CLOCK_MS)
-#define SYNC_AFTER_MS 5
+#define SYNC_AFTER_MS 25 /* longer than a client that goes on at once takes to do so on a busy machine */
 
 /* ---- output ---- */
 

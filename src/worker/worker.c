@@ -23,17 +23,19 @@ struct serving {
     uint32_t n_mounts; /* descriptors that are not the session's yet */
     char *pending;     /* output not sent yet: LIMIT_MSG_DATA bytes */
     size_t n_pending;
-    int stream;         /* which stream it is of */
-    bool blocked;       /* the socket was full */
-    bool refused;       /* a process was told to wait with its output: it must hear when there is room */
-    bool wanted, asked; /* a process waits for input; WANT was sent */
-    int64_t flushed;    /* when output was last sent */
+    int stream;             /* which stream it is of */
+    bool blocked;           /* the socket was full */
+    bool refused;           /* a process was told to wait with its output: it must hear when there is room */
+    bool wanted, asked;     /* a process waits for input; WANT was sent */
+    int64_t flushed;        /* when output was last sent */
+    int64_t unsynced_since; /* when something was first answered that is not on the disk; 0: all is */
     bool running;
     int fatal; /* negative errno: leave */
 };
 
 #define FLUSH_EVERY (5 * CLOCK_MS)
-#define SYNC_AFTER_MS 25 /* longer than a client that goes on at once takes to do so on a busy machine */
+#define SYNC_AFTER_MS 5               /* of quiet */
+#define SYNC_AT_LAST (100 * CLOCK_MS) /* however busy the client is */
 
 /* ---- output ---- */
 
@@ -438,9 +440,14 @@ static void turn(struct serving *w)
     ask_for_input(w);
     bool wait = !(w->refused && !w->blocked);
     /* What was answered goes to the disk a little later, so that several commands share one wait for it. */
-    bool sync = w->journal && !w->running && journal_dirty(w->journal);
+    bool dirty = w->journal && journal_dirty(w->journal), sync = dirty && !w->running;
+    if (!dirty)
+        w->unsynced_since = 0;
+    else if (w->unsynced_since == 0)
+        w->unsynced_since = clock_mono();
+    bool late = sync && clock_mono() - w->unsynced_since >= SYNC_AT_LAST;
     int timeout = !wait ? 0 : sync ? SYNC_AFTER_MS : timeout_of(wake);
-    if (chan_wait(&w->chan, true, w->blocked, timeout) == -ETIMEDOUT && sync)
+    if ((chan_wait(&w->chan, true, w->blocked, timeout) == -ETIMEDOUT && sync) || late)
         (void)journal_sync(w->journal); /* it stays to be done when it fails, and closing tries again */
     if (w->blocked)
         (void)flush(w, false);

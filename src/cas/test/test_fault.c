@@ -498,6 +498,7 @@ TEST(what_is_adopted_is_synced)
     uint64_t seed = test_seed();
     for (int i = 0; i < 10; i++) {
         n_files = 0;
+        tracking = true;
         at = 0;
         struct cas *other = cas_test_open(&t, CAS_WRITE | CAS_CREATE), *c;
         CHECK_INT(cas_put(other, blob(1), &id[0]), 0);

@@ -110,6 +110,7 @@ void cli_keep_close(struct cli_keep *k);
 struct cli_stream { /* what becomes of standard output or error */
     int fd;         /* where it goes, or -1: kept in `kept` */
     bool closed;    /* its reader is gone; the worker was told */
+    bool failed;    /* it could not be written, and not because its reader left */
     struct buf kept;
     uint64_t total;
 };

@@ -211,6 +211,7 @@ static bool drain(struct driver *d)
         if (n == -EINTR)
             continue;
         if (n < 0) {
+            d->streams[d->out_stream].failed = n != -EPIPE;
             if (n != -EPIPE)
                 cli_error("writing standard %s: %s", d->out_stream == 1 ? "output" : "error", errtab_text((int)n));
             stream_closed(d, d->out_stream);

@@ -11,6 +11,8 @@
 #include "snapshot/state.h"
 #include "wire/json_object.h"
 
+#define FORKS_MOST 100000
+
 /* What a fork does not share with its origin. */
 static const char *const reset[] = {"ids", "entropy", "clock", "streams", "jobs"};
 #define RESET (sizeof(reset) / sizeof(reset[0]))
@@ -41,6 +43,8 @@ static int fork_all(struct state *s, const struct state_place *from, const char 
     struct cli_progress p;
     uint64_t n = 0;
     int r = 0;
+    if (count > FORKS_MOST)
+        return err_set(err, -EINVAL, "--count: at most %d at a time", FORKS_MOST);
     for (uint64_t i = 1; i <= count && r == 0; i++) {
         nth_name(one, sizeof(one), name, i, many);
         r = is_taken(s, one, err);

@@ -57,13 +57,34 @@ static const char help_options[] =
     "\n"
     "Results:\n";
 
+static const char help_keep[] =
+    "A session that is kept (see frontal-sandbox session --help):\n"
+    "  --session NAME           go on with the session NAME, or make it: files, the shell's variables, functions, "
+    "options\n"
+    "                           and directory stay from run to run (-c and standard input; a SCRIPT or a COMMAND gets "
+    "the\n"
+    "                           directory and what is exported, and changes neither). Everything is recorded. Mounts "
+    "and\n"
+    "                           user are those it was made with; --limit holds for this run. --diff and --apply are\n"
+    "                           about this run; frontal-sandbox diff NAME@0 NAME shows everything. A mount's listings\n"
+    "                           are kept as they were first seen; bytes of files are read when asked. A run waits up "
+    "to\n"
+    "                           5 s while another one is in the session. What runs in the background ends with the "
+    "run\n"
+    "  --state DIR              the state directory (default: $FRONTAL_SANDBOX_STATE, then\n"
+    "                           $XDG_STATE_HOME/frontal-sandbox, then ~/.local/state/frontal-sandbox)\n"
+    "  --durable                answer when the record is on the disk, so that loss of power loses nothing\n"
+    "  --secret NAME[=VALUE]    as --env, but masked in the record (VALUE from our own environment when left out)\n"
+    "\n";
+
 static const char help_run[] =
     "Usage: frontal-sandbox run [OPTION]... SCRIPT [ARG]...           a script file of the host\n"
     "       frontal-sandbox run [OPTION]... -c TEXT [NAME [ARG]...]   a command text, as bash -c\n"
     "       frontal-sandbox run [OPTION]... -- COMMAND [ARG]...       a command, without shell syntax\n"
     "       frontal-sandbox run [OPTION]...                           a script on standard input\n"
     "\n"
-    "Run a command in a new session and exit with its status. Input, output and errors pass through as bytes.\n"
+    "Run a command in a new session, or one that is kept, and exit with its status. Input, output and errors pass "
+    "through as bytes.\n"
     "\n";
 
 static const char help_run_results[] =
@@ -75,12 +96,12 @@ static const char help_run_results[] =
     "Exit status: the command's; 124 timeout; 125 the sandbox itself failed or the command line is wrong;\n"
     "126 and 127 as shells give them; 128+N ended by signal N (a limit: 137). --json tells them apart.\n";
 
-static const char help_shell[] =
-    "Usage: frontal-sandbox shell [OPTION]...\n"
-    "\n"
-    "Work in a new session at a prompt: line editing, history, completion with Tab, job control.\n"
-    "^C ends the running command, ^D or exit ends the session.\n"
-    "\n";
+static const char help_shell[] = "Usage: frontal-sandbox shell [OPTION]...\n"
+                                 "\n"
+                                 "Work in a new session, or one that is kept, at a prompt: line editing, history, "
+                                 "completion with Tab, job control.\n"
+                                 "^C ends the running command, ^D or exit ends the session.\n"
+                                 "\n";
 
 static const char help_shell_results[] =
     "  --quiet                  no notes of the sandbox's own on standard error\n"
@@ -104,10 +125,12 @@ void cli_help(const char *verb)
         fputs(kept, stdout);
     } else if (strcmp(verb, "run") == 0) {
         fputs(help_run, stdout);
+        fputs(help_keep, stdout);
         fputs(help_options, stdout);
         fputs(help_run_results, stdout);
     } else if (strcmp(verb, "shell") == 0) {
         fputs(help_shell, stdout);
+        fputs(help_keep, stdout);
         fputs(help_options, stdout);
         fputs(help_shell_results, stdout);
     } else {

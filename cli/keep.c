@@ -29,7 +29,7 @@ static int put_config(struct buf *out, const struct cli_options *o)
     for (uint32_t i = 0; i < o->n_mounts; i++) {
         const struct cli_mount *m = &o->mounts[i];
         MEM_AUTO char *host = cli_real_path(m->host);
-        if (!host || strchr(host, '\n') || strchr(m->guest, '\n'))
+        if (!host || strchr(host, '\n') || strchr(m->guest, '\n') || strstr(host, ":/"))
             return -EINVAL;
         buf_addf(out, "mount=%s:%s:%s\n", host, m->guest, m->flags & VFS_MOUNT_RO ? "ro" : "cow");
     }
@@ -123,7 +123,8 @@ int cli_keep_open(struct cli_options *o, struct cli_keep *k, struct err *err)
         r = state_session_create(k->state, str_c(o->session), &k->ses, err);
         k->fresh = r == 0;
         if (r == 0 && put_config(&k->config, o))
-            r = err_set(err, -EINVAL, "--mount: a path with a line break cannot be kept in a session");
+            r = err_set(err, -EINVAL,
+                        "--mount: a host path with a line break or ':/' in it cannot be kept in a session");
     } else if (r == 0) {
         r = refuse_changes(o, err);
         if (r == 0)

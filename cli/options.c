@@ -159,6 +159,10 @@ static int add_secret(struct cli_options *o, const char *kv)
     if (!value)
         return bad("--secret: '%s' is not set in the environment", kv);
     size_t name = eq ? (size_t)(eq - kv) : strlen(kv), n = name + 1 + strlen(value);
+    if (strlen(value) < 4)
+        return bad(
+            "--secret: the value of '%.*s' is too short to be told from other text and masked (at least 4 bytes)",
+            (int)name, kv);
     char *text = arena_alloc(&o->arena, n + 1);
     memcpy(text, kv, name);
     text[name] = '=';

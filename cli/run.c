@@ -134,7 +134,7 @@ static int make_plan(const struct cli_options *o, struct plan *p)
 /* Whether the result is worth a line of our own: the reason of a limit, or a failure. */
 static void explain(const struct driver *d, const struct wire_result *r, int worker_status)
 {
-    if (r->error)
+    if (r->error || (r->message.n && !d->opts->quiet))
         cli_error("%.*s", (int)r->message.n, r->message.p);
     else if (r->outcome.kind == OUTCOME_LOST && WIFSIGNALED(worker_status))
         cli_error("the worker ended unexpectedly (signal %d); how the command ended is not known",
@@ -257,6 +257,8 @@ static int run_plan(struct cli_options *o, const struct plan *p)
         driver_exec(&d, &p->exec, &res, &text);
         if (!d.gone)
             failed = cli_follow_up(&d, o, &res, &changes);
+        if (d.streams[1].failed || d.streams[2].failed)
+            failed = CLI_FAILED; /* what it printed has not arrived: then its status alone would be a lie */
     }
     if (o->json) {
         int e = print_json(&d, o, &res, &changes);

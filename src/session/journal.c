@@ -40,6 +40,11 @@ int journal__keep(struct journal *j, struct str bytes, struct str *ret_data, str
 static void on_event(void *arg, const struct session_event *ev)
 {
     struct journal *j = arg;
+    j->input_bytes += ev->data.n;
+    if (j->input_bytes > LIMIT_TRACE_INPUT) {
+        j->why_not = "it was given more input than is recorded";
+        return;
+    }
     struct trace_event e = {
         .type = TRACE_INPUT,
         .u.input = {.kind = (uint8_t)ev->kind, .look = ev->look, .value = ev->value, .size = ev->data.n}};
@@ -186,7 +191,7 @@ static int begin_tape(struct journal *j, struct session_begin *ret)
     const struct session_tape tape = {
         .arg = j, .begin = *ret, .event = on_event, .clock = on_clock, .inexact = on_inexact};
     session_record(j->session, &tape);
-    j->host_bytes = 0;
+    j->host_bytes = j->input_bytes = 0;
     j->n_held = 0;
     j->held_back = true;
     vfs_set_host_tape(session_tree(j->session), &j->host_tape);

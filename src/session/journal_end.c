@@ -3,6 +3,7 @@
 /* The end of an exec: its state into the store, its changes and its end into the log. */
 
 #include <errno.h>
+#include <stdio.h>
 #include <sys/stat.h>
 
 #include "base/err.h"
@@ -125,9 +126,9 @@ void journal_ended(struct journal *j, struct wire_result *res)
         return;
     j->broken = r;
     res->error = r;
-    res->message =
-        STR("the command ran, but what it did cannot be kept (see the reason below); the session is as it was "
-            "before");
+    snprintf(j->message, sizeof(j->message),
+             "the command ran, but what it did cannot be kept: %s; the session is as it was before", errtab_text(r));
+    res->message = str_c(j->message);
 }
 
 int journal_settle(struct journal *j, const char *what)

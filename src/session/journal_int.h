@@ -45,9 +45,10 @@ struct journal {
     uint32_t switches;
     uint64_t kept; /* bytes of output */
     struct buf clock;
+    char message[256];   /* of a result that is an error */
     const char *why_not; /* it cannot be replayed exactly; static text */
     struct vfs_host_tape host_tape;
-    uint64_t host_bytes; /* that the exec was told by hosts */
+    uint64_t host_bytes, input_bytes; /* that the exec was told by hosts, and given */
     /* What hosts answered before EXEC was in the log: starting a process looks at its directory. */
     bool held_back;
     struct arena held_arena;

@@ -95,6 +95,7 @@ int session_line(struct session *s, struct str line, bool end)
     if (e)
         return e;
     r->line_end = end;
+    r->start_ns = proc_now(s->ps);
     if (!end) {
         r->line_given = true;
         proc_begin(s->ps);

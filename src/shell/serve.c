@@ -30,11 +30,12 @@ static struct shell *open_shell(struct proc *p, struct shell_serve *s)
     struct str text;
     buf_init(&script, LIMIT_SCRIPT);
     sh->interactive = s->interactive;
-    if (s->interactive) {
-        set_signals(sh);
+    if (s->interactive)
         (void)options_set(sh, OPT_MONITOR, true);
-    }
     (void)start_prepare(sh, &s->start, &script, &text); /* what fails there leaves a shell that can say so */
+    /* After it: what it ignores itself was not ignored at its start, and its children do not. */
+    if (s->interactive)
+        set_signals(sh);
     if (sh->flow != FLOW_KILLED)
         sh->flow = FLOW_NONE;
     return sh;

@@ -26,6 +26,7 @@ struct in {
     struct state *s;
     struct cas *c;
     int fd, log; /* the new session's log */
+    bool mounts; /* a session with directories of the host is welcome */
     struct cas_hash hash;
     struct buf blob, about, snapshots; /* snapshots: records as they came, each with its length before it */
     struct map came;                   /* ids of blobs */
@@ -309,6 +310,13 @@ static int each_snapshot(struct in *in, int (*fn)(struct in *in, struct state_sn
 static int check_snapshot(struct in *in, struct state_snapshot *snap)
 {
     struct trace_event e = {.type = TRACE_SNAPSHOT, .seq = snap->seq, .u.snapshot.state = snap->state};
+    /* It is forked with the configuration that it carries itself. */
+    if (!in->mounts && has_mounts(snap->config))
+        return err_set(
+            in->err, -EPERM,
+            "a snapshot has directories of the host mounted, and would get those of this one: --mounts allows it");
+    if (snap->seq >= in->rep->events)
+        return broken(in, "a snapshot of what is not in the log");
     return need_state(in, &e, "snapshot of");
 }
 
@@ -370,6 +378,7 @@ static int import_into(struct in *in, struct state_session *ses, struct str name
 {
     char origin[STATE_ID_MAX] = "", its_name[STATE_NAME_MAX + 1] = "";
     in->log = ses->trace_fd;
+    in->mounts = mounts;
     int r = take_records(in);
     if (r == 0)
         r = read_about(in, origin, its_name);

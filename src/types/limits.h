@@ -57,6 +57,7 @@
 #define LIMIT_SHELL_STATE (16u << 20)  /* bytes of what a shell goes on from (shell.h): EFBIG */
 #define LIMIT_TRACE_EVENT (128u << 10) /* bytes of one event: EFBIG */
 #define LIMIT_TRACE_OUTPUT (16u << 20) /* bytes of an exec's output that are kept; of more, the digest */
+#define LIMIT_TRACE_INPUT (64u << 20)  /* bytes of an exec's input that its record keeps */
 #define LIMIT_TRACE_HOST (256u << 20)  /* bytes that an exec reads through mounts and its record keeps */
 #define LIMIT_TRACE_CHANGES 10000u     /* files that an exec changed and its record names; of more, the number */
 #define LIMIT_TRACE_INLINE 256u        /* bytes of output, input or text in an event; more goes to the store */

@@ -384,7 +384,6 @@ static void get_dir(struct cursor *c, struct library *lib, struct node *n)
     }
     if (has & 2)
         n->x.origin = get_origin(c);
-    c->bad |= n->mount && !n->x.origin;
 }
 
 static bool type_ok(uint32_t mode)
@@ -433,6 +432,8 @@ static struct node *get_node(struct cursor *c, struct library *lib)
         return n;
     if (S_ISDIR(mode)) {
         get_dir(c, lib, n);
+        /* A directory made in a mount has no place on the host. */
+        c->bad |= (flags & (NODE_HOST | NODE_UNSTAT | NODE_CLEAN | NODE_TOP)) && !n->x.origin;
     } else if (flags & (NODE_HOST | NODE_UNSTAT)) {
         struct origin *o = get_origin(c);
         n->u.origin = o;

@@ -119,7 +119,7 @@ def the_host_behind_mounts(t):
     t.write('m/big', b'0123456789\n' * 50000)
     os.symlink('sub/b', t.path('m/l'))
     sh(t, 'ls -la; cat a l nothing; grep -rc 5 .; find . | sort', '--mount', t.path('m') + ':/w', '--workdir', '/w')
-    sh(t, 'cd /w/sub; echo more >> b; rm ../a; wc ../big; stat -c "%n %h %s" ../big .')
+    sh(t, 'cd /w/sub; mkdir ../d e; echo more >> b; cp -r . ../copy; rm ../a; wc ../big; stat -c "%n %h %s" ../big .')
     shutil.rmtree(t.path('m'))
     os.mkdir(t.path('m'))
     sh(t, 'cat ../big; ls ..; cat b')

@@ -160,7 +160,7 @@ TEST_LIMIT(outside, 180)
 
 static void drop_event(struct recording *r)
 {
-    r->n_events--;
+    mem_free((void *)(uintptr_t)r->events[--r->n_events].data.p);
 }
 
 static void cut_clock(struct recording *r)

@@ -299,8 +299,12 @@ TEST(holes_end_the_log)
         buf_init(&b, 1u << 20);
         buf_adds(&b, buf_str(&m.b));
         memset(b.p + sector, 0, 512);
+        /* Where the sector begins there may be zeros already: the upper bytes of an event's length. */
+        size_t changed = sector;
+        while (b.p[changed] == m.b.p[changed])
+            changed++;
         unsigned first = 0;
-        while (m.at[first + 1] <= sector)
+        while (m.at[first + 1] <= changed)
             first++;
         struct trace *t = NULL;
         uint64_t cut = 0;

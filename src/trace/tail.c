@@ -103,8 +103,12 @@ static int hole_behind(struct trace *t, struct trace_pos *pos, uint64_t size)
     struct str s;
     int r = trace_view(t, pos, pos->offset, NUM_MIN(size - pos->offset, (uint64_t)LIMIT_TRACE_EVENT), pos->offset, &s);
     uint32_t n = r == 0 && s.n >= 4 ? trace_event_length(s.p) : 0;
-    if (n && n < s.n)
+    if (n && n <= s.n) {
         s.n = n;
+        /* Its length stands at its end again; the upper bytes of that are zeros in a whole event too. */
+        for (int shift = 24; n >> shift == 0; shift -= 8)
+            s.n--;
+    }
     size_t part = (size_t)(SECTOR - pos->offset % SECTOR);
     for (size_t at = 0; r == 0 && at < s.n; at += part, part = SECTOR)
         r = is_zero(s.p + at, NUM_MIN(part, s.n - at));

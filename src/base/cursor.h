@@ -30,6 +30,12 @@ uint32_t cursor_u32(struct cursor *c);
 /* See cursor_u8(). */
 uint64_t cursor_u64(struct cursor *c);
 
+/* A number as varint_put() writes it; another form of it is bad. */
+uint64_t cursor_varint(struct cursor *c);
+
+/* The next @n bytes, borrowed from the input. */
+struct str cursor_bytes(struct cursor *c, uint64_t n);
+
 /* A u32 length and that many bytes, borrowed from the input. */
 struct str cursor_str(struct cursor *c);
 

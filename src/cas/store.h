@@ -100,5 +100,12 @@ int cas_gc_sweep(struct cas_gc *gc, bool dry, uint64_t *ret_blobs, uint64_t *ret
 /* Gives up. Accepts NULL. */
 void cas_gc_abort(struct cas_gc *gc);
 
+/* Whether it is all zeros, which stands for no name. */
+static inline bool cas_id_none(const struct cas_id *id)
+{
+    static const uint8_t none[CAS_HASH_SIZE] = {0};
+    return memcmp(id->b, none, sizeof(none)) == 0;
+}
+
 /* Order, for maps and sorting; 0 when equal. */
 int cas_id_cmp(const struct cas_id *a, const struct cas_id *b);

@@ -2,6 +2,7 @@
 #include "proc/proc_int.h"
 
 #include "base/assert.h"
+#include "base/varint.h"
 
 /*
  * The tape: what makes a run repeatable.
@@ -44,9 +45,7 @@ struct tape {
 
 static void put_varint(struct tape *t, uint64_t v)
 {
-    for (; v >= 0x80; v >>= 7)
-        t->out[t->n++] = (uint8_t)(v | 0x80);
-    t->out[t->n++] = (uint8_t)v;
+    t->n = (uint32_t)(varint_put(t->out + t->n, v) - t->out);
 }
 
 static void hand_out(struct tape *t)

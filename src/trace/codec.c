@@ -2,63 +2,13 @@
 #include <errno.h>
 
 #include "base/cursor.h"
+#include "base/varint.h"
 #include "trace/trace_int.h"
-
-#define VARINT_MOST 10 /* bytes of 64 bits, 7 in each */
 
 static void put_varint(struct buf *b, uint64_t v)
 {
-    char x[VARINT_MOST];
-    size_t n = 0;
-    for (; v >= 0x80; v >>= 7)
-        x[n++] = (char)(v | 0x80);
-    x[n++] = (char)v;
-    buf_add(b, x, n);
-}
-
-/* One number has one form: the last byte is not 0 when there are several, and nothing goes beyond 64 bits. */
-static uint64_t get_varint(struct cursor *c)
-{
-    uint64_t v = 0;
-    for (int i = 0; i < VARINT_MOST; i++) {
-        uint8_t b = cursor_u8(c);
-        v |= (uint64_t)(b & 0x7f) << 7 * i;
-        if (b & 0x80)
-            continue;
-        if ((i > 0 && b == 0) || (i == VARINT_MOST - 1 && b > 1))
-            break;
-        return v;
-    }
-    c->bad = true;
-    return 0;
-}
-
-/* Small numbers of either sign become small numbers without one. */
-static uint64_t zigzag(uint64_t v)
-{
-    return v << 1 ^ (uint64_t)((int64_t)v >> 63);
-}
-
-static uint64_t unzigzag(uint64_t v)
-{
-    return v >> 1 ^ (0 - (v & 1));
-}
-
-static bool is_zero(const uint8_t *p)
-{
-    static const uint8_t zero[CAS_HASH_SIZE];
-    return memcmp(p, zero, sizeof(zero)) == 0;
-}
-
-static struct str get_bytes(struct cursor *c, uint64_t n)
-{
-    if (c->bad || (uint64_t)(c->end - c->p) < n) {
-        c->bad = true;
-        return str_of(NULL, 0);
-    }
-    struct str s = str_of((const char *)c->p, (size_t)n);
-    c->p += n;
-    return s;
+    uint8_t x[VARINT_MOST];
+    buf_add(b, x, (size_t)(varint_put(x, v) - x));
 }
 
 void trace_put_fields(struct buf *out, const struct trace_event *e, const struct trace_field *f, uint32_t n,
@@ -74,7 +24,7 @@ void trace_put_fields(struct buf *out, const struct trace_event *e, const struct
             put_varint(out, trace_field_number(e, f));
             break;
         case TRACE_INT:
-            put_varint(out, zigzag(trace_field_number(e, f)));
+            put_varint(out, varint_zigzag((int64_t)trace_field_number(e, f)));
             break;
         case TRACE_STR:
             s = trace_field_str(e, f);
@@ -83,8 +33,8 @@ void trace_put_fields(struct buf *out, const struct trace_event *e, const struct
                 trace_mask_apply(masks, s, out->p + out->n - s.n);
             break;
         case TRACE_ID:
-            buf_putc(out, !is_zero(bytes));
-            if (!is_zero(bytes))
+            buf_putc(out, !cas_id_none((const struct cas_id *)bytes));
+            if (!cas_id_none((const struct cas_id *)bytes))
                 buf_add(out, bytes, f->size);
             break;
         case TRACE_RAW:
@@ -116,25 +66,25 @@ int trace_get_fields(struct str body, unsigned version, const struct trace_field
         char *p = (char *)ret + f->offset;
         switch ((enum trace_kind)f->kind) {
         case TRACE_UINT:
-            set_number(&c, f, p, get_varint(&c));
+            set_number(&c, f, p, cursor_varint(&c));
             break;
         case TRACE_INT:
-            set_number(&c, f, p, unzigzag(get_varint(&c)));
+            set_number(&c, f, p, (uint64_t)varint_unzigzag(cursor_varint(&c)));
             break;
         case TRACE_STR:
-            s = get_bytes(&c, get_varint(&c));
+            s = cursor_bytes(&c, cursor_varint(&c));
             memcpy(p, &s, sizeof(s));
             break;
         case TRACE_ID: {
             uint8_t there = cursor_u8(&c);
-            s = get_bytes(&c, there == 1 ? f->size : 0);
+            s = cursor_bytes(&c, there == 1 ? f->size : 0);
             if (s.n)
                 memcpy(p, s.p, s.n);
-            c.bad |= there > 1 || (s.n && is_zero((const uint8_t *)s.p));
+            c.bad |= there > 1 || (s.n && cas_id_none((const struct cas_id *)s.p));
             break;
         }
         case TRACE_RAW:
-            s = get_bytes(&c, f->size);
+            s = cursor_bytes(&c, f->size);
             if (s.n)
                 memcpy(p, s.p, s.n);
             break;

@@ -198,13 +198,12 @@ const uint8_t *trace_field_bytes(const struct trace_event *e, const struct trace
 
 int trace_blobs(const struct trace_event *e, int (*fn)(void *arg, const struct cas_id *id, const char *what), void *arg)
 {
-    static const struct cas_id none;
     uint32_t n = 0;
     const struct trace_field *f = trace_fields((unsigned)e->type, &n, NULL);
     int r = 0;
     for (uint32_t i = 0; i < n && r == 0; i++) {
         const struct cas_id *id = (const struct cas_id *)trace_field_bytes(e, &f[i]);
-        if (f[i].blob && memcmp(id, &none, sizeof(none)) != 0)
+        if (f[i].blob && !cas_id_none(id))
             r = fn(arg, id, f[i].blob);
     }
     return r;

@@ -97,39 +97,21 @@ static int set_hash(struct radix **table, uint64_t ino, const struct cas_id *id)
     return 0;
 }
 
-static int add_ino(uint64_t **v, size_t *n, size_t *cap, uint64_t ino)
-{
-    if (*n == *cap) {
-        size_t more = *cap ? *cap * 2 : 64;
-        uint64_t *to = vfs__alloc(more * sizeof(*to));
-        if (!to)
-            return -ENOMEM;
-        if (*n)
-            memcpy(to, *v, *n * sizeof(*to));
-        vfs__free(*v);
-        *v = to;
-        *cap = more;
-    }
-    (*v)[(*n)++] = ino;
-    return 0;
-}
-
 static int add_marked(struct hashing *h, uint64_t ino)
 {
-    if (h->n == h->cap) {
-        size_t more = h->cap ? h->cap * 2 : 64;
-        struct marked *to = vfs__alloc(more * sizeof(*to));
-        if (!to)
-            return -ENOMEM;
-        if (h->n)
-            memcpy(to, h->dirs, h->n * sizeof(*to));
-        vfs__free(h->dirs);
-        h->dirs = to;
-        h->cap = more;
-    }
-    h->dirs[h->n++] = (struct marked){ino, 0};
     static const struct cas_id none;
+    if (!vfs__grow(&h->dirs, h->n, &h->cap, sizeof(*h->dirs)))
+        return -ENOMEM;
+    h->dirs[h->n++] = (struct marked){ino, 0};
     return set_hash(&h->seen, ino, &none);
+}
+
+static int add_unlisted(struct hashing *h, uint64_t ino)
+{
+    if (!vfs__grow(&h->host, h->n_host, &h->cap_host, sizeof(*h->host)))
+        return -ENOMEM;
+    h->host[h->n_host++] = ino;
+    return 0;
 }
 
 static int mark_up(struct hashing *h, uint64_t ino)
@@ -141,8 +123,7 @@ static int mark_up(struct hashing *h, uint64_t ino)
         int rc = add_marked(h, ino);
         if (rc < 0)
             return rc;
-        if (n->flags & NODE_HOST && !(n->flags & NODE_CLEAN) &&
-            (rc = add_ino(&h->host, &h->n_host, &h->cap_host, ino)) < 0)
+        if (n->flags & NODE_HOST && !(n->flags & NODE_CLEAN) && (rc = add_unlisted(h, ino)) < 0)
             return rc;
         if (ino == VFS_ROOT_INO)
             return 0;
@@ -220,10 +201,9 @@ static int add_page(void *arg, uint64_t index, void *obj)
 {
     struct long_content *l = arg;
     struct page *p = obj;
-    static const struct cas_id none;
     if (!p->named)
         vfs__image_name_page(p);
-    if (cas_id_cmp(&p->id, &none) == 0)
+    if (cas_id_none(&p->id))
         return 0; /* reads as a hole */
     if (l->pages++ == 0) {
         l->first = p->id;
@@ -391,7 +371,7 @@ struct named {
 
 struct names {
     struct vfs *v;
-    struct named *v_;
+    struct named *names;
     size_t n, cap;
     uint64_t ino;
     struct buf path;
@@ -403,17 +383,8 @@ static int add_name(void *arg, const struct dpage *p, const struct dslot *s)
     if (s->u.ino != l->ino)
         return 0;
     struct str name = vfs__dslot_name(p, s);
-    if (l->n == l->cap) {
-        size_t cap = l->cap ? l->cap * 2 : 16;
-        struct named *to = vfs__alloc(cap * sizeof(*to));
-        if (!to)
-            return -ENOMEM;
-        if (l->n)
-            memcpy(to, l->v_, l->n * sizeof(*to));
-        vfs__free(l->v_);
-        l->v_ = to;
-        l->cap = cap;
-    }
+    if (!vfs__grow(&l->names, l->n, &l->cap, sizeof(*l->names)))
+        return -ENOMEM;
     bool slash = l->path.n > 1;
     char *path = vfs__alloc(l->path.n + slash + name.n);
     if (!path)
@@ -422,7 +393,7 @@ static int add_name(void *arg, const struct dpage *p, const struct dslot *s)
     if (slash)
         path[l->path.n] = '/';
     memcpy(path + l->path.n + slash, name.p, name.n);
-    l->v_[l->n++] = (struct named){l->ino, str_of(path, l->path.n + slash + name.n)};
+    l->names[l->n++] = (struct named){l->ino, str_of(path, l->path.n + slash + name.n)};
     return 0;
 }
 
@@ -466,22 +437,22 @@ static int add_links(struct hashing *h, struct cas_hash *out)
     buf_init(&l.path, (LIMIT_DEPTH + 1) * (LIMIT_NAME + 1));
     int rc = vfs__radix_each(h->k->linked, 0, names_of, &l);
     if (l.n)
-        qsort(l.v_, l.n, sizeof(*l.v_), by_path);
+        qsort(l.names, l.n, sizeof(*l.names), by_path);
     for (size_t i = 0; i < l.n && rc == 0; i++) {
-        const struct image_hash *f = vfs__radix_get(first, l.v_[i].ino);
+        const struct image_hash *f = vfs__radix_get(first, l.names[i].ino);
         uint64_t group = i;
         struct cas_id id = {{0}};
         memcpy(id.b, &group, sizeof(group));
         if (f)
             memcpy(&group, f->id.b, sizeof(group));
         else
-            rc = set_hash(&first, l.v_[i].ino, &id);
-        add_str(out, l.v_[i].path);
+            rc = set_hash(&first, l.names[i].ino, &id);
+        add_str(out, l.names[i].path);
         add_num(out, group);
     }
     for (size_t i = 0; i < l.n; i++)
-        vfs__free((void *)(uintptr_t)l.v_[i].path.p);
-    vfs__free(l.v_);
+        vfs__free((void *)(uintptr_t)l.names[i].path.p);
+    vfs__free(l.names);
     vfs__radix_unref(first, vfs__image_hash_unref);
     buf_done(&l.path);
     return rc;

@@ -344,17 +344,8 @@ static int tell(struct diff *d, enum vfs_change_kind kind, uint64_t a, uint64_t 
 
 static int push(struct diff *d, struct frame f)
 {
-    if (d->depth == d->cap) {
-        size_t cap = d->cap ? d->cap * 2 : 32;
-        struct frame *more = vfs__alloc(cap * sizeof(*more));
-        if (!more)
-            return -ENOMEM;
-        if (d->depth)
-            memcpy(more, d->stack, d->depth * sizeof(*more));
-        vfs__free(d->stack);
-        d->stack = more;
-        d->cap = cap;
-    }
+    if (!vfs__grow(&d->stack, d->depth, &d->cap, sizeof(*d->stack)))
+        return -ENOMEM;
     int rc = buf_putc(&d->path, '/');
     if (rc < 0)
         return rc == -EFBIG ? -ENAMETOOLONG : rc;

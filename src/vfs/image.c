@@ -232,7 +232,7 @@ static const struct vfs_provider no_provider = {none_lookup, none_next, none_rea
 
 static int get_mounts(struct cursor *c, struct loading *l, const struct vfs_image_env *env)
 {
-    uint64_t n = vfs__image_get_num(c);
+    uint64_t n = cursor_varint(c);
     if (c->bad || n > LIMIT_MOUNTS)
         return -EBADMSG;
     l->lib->n_mounts = (uint32_t)n;
@@ -245,11 +245,11 @@ static int get_mounts(struct cursor *c, struct loading *l, const struct vfs_imag
     l->v->mounts = ms;
     uint32_t hosts = 0;
     for (; ms->n < n; ms->n++) {
-        uint64_t kind = vfs__image_get_num(c), ro = vfs__image_get_num(c);
+        uint64_t kind = cursor_varint(c), ro = cursor_varint(c);
         struct mount m = {.ro = ro == 1};
-        m.parent = vfs__image_get_num(c);
-        m.covers = vfs__image_get_num(c);
-        m.time = (int64_t)vfs__image_get_num(c);
+        m.parent = cursor_varint(c);
+        m.covers = cursor_varint(c);
+        m.time = (int64_t)cursor_varint(c);
         if (c->bad || kind > MOUNT_FILE || ro > 1)
             return -EBADMSG;
         if (kind == MOUNT_PROVIDER) {
@@ -269,7 +269,7 @@ static int get_mounts(struct cursor *c, struct loading *l, const struct vfs_imag
 
 static int get_table(struct cursor *c, struct library *lib, unsigned kind, struct radix **ret)
 {
-    uint64_t levels = vfs__image_get_num(c);
+    uint64_t levels = cursor_varint(c);
     if (c->bad || levels > IMAGE_LEVELS)
         return -EBADMSG;
     if (levels == 0)
@@ -283,13 +283,13 @@ static int get_image(struct str blob, struct loading *l, const struct vfs_image_
 {
     struct cursor c = cursor_of(blob.p, blob.n);
     struct vfs *v = l->v;
-    if (cursor_u8(&c) != 'I' || vfs__image_get_num(&c) != IMAGE_VERSION)
+    if (cursor_u8(&c) != 'I' || cursor_varint(&c) != IMAGE_VERSION)
         return -EBADMSG;
     l->root = vfs__image_get_id(&c);
-    v->next_ino = vfs__image_get_num(&c);
-    v->used.bytes = vfs__image_get_num(&c);
-    v->used.inodes = vfs__image_get_num(&c);
-    v->n_dirs = vfs__image_get_num(&c);
+    v->next_ino = cursor_varint(&c);
+    v->used.bytes = cursor_varint(&c);
+    v->used.inodes = cursor_varint(&c);
+    v->n_dirs = cursor_varint(&c);
     if (c.bad || v->next_ino <= VFS_ROOT_INO || v->next_ino >= VFS_PROVIDED)
         return -EBADMSG;
     int rc = get_mounts(&c, l, env);
@@ -383,17 +383,8 @@ struct walking {
 static int add_todo(void *arg, const struct cas_id *id, bool leaf)
 {
     struct walking *w = arg;
-    if (w->n == w->cap) {
-        size_t cap = w->cap ? w->cap * 2 : 256;
-        struct todo *to = vfs__alloc(cap * sizeof(*to));
-        if (!to)
-            return -ENOMEM;
-        if (w->n)
-            memcpy(to, w->v, w->n * sizeof(*to));
-        vfs__free(w->v);
-        w->v = to;
-        w->cap = cap;
-    }
+    if (!vfs__grow(&w->v, w->n, &w->cap, sizeof(*w->v)))
+        return -ENOMEM;
     w->v[w->n++] = (struct todo){*id, leaf};
     return 0;
 }
@@ -402,17 +393,17 @@ static int add_todo(void *arg, const struct cas_id *id, bool leaf)
 static int image_children(struct str blob, struct walking *w)
 {
     struct cursor c = cursor_of(blob.p, blob.n);
-    if (cursor_u8(&c) != 'I' || vfs__image_get_num(&c) != IMAGE_VERSION)
+    if (cursor_u8(&c) != 'I' || cursor_varint(&c) != IMAGE_VERSION)
         return -EBADMSG;
     (void)vfs__image_get_id(&c);
     for (int i = 0; i < 4; i++)
-        (void)vfs__image_get_num(&c);
-    uint64_t mounts = vfs__image_get_num(&c);
+        (void)cursor_varint(&c);
+    uint64_t mounts = cursor_varint(&c);
     for (uint64_t i = 0; i < mounts * 5 && !c.bad; i++)
-        (void)vfs__image_get_num(&c);
+        (void)cursor_varint(&c);
     int rc = 0;
     for (int i = 0; i < 3 && rc == 0 && !c.bad; i++) {
-        if (vfs__image_get_num(&c) == 0)
+        if (cursor_varint(&c) == 0)
             continue;
         struct cas_id id = vfs__image_get_id(&c);
         rc = c.bad ? -EBADMSG : add_todo(w, &id, false);

@@ -15,8 +15,6 @@ void vfs__image_put_num(struct buf *out, uint64_t v);
 /* Appends a name. */
 void vfs__image_put_id(struct buf *out, const struct cas_id *id);
 /* The other way. */
-uint64_t vfs__image_get_num(struct cursor *c);
-/* See vfs__image_get_num(). */
 struct cas_id vfs__image_get_id(struct cursor *c);
 
 /* Whether @name may stand in a directory (invariant 6 of the tree). */

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/cursor.h"
 #include "base/mem.h"
+#include "base/varint.h"
 #include "vfs/image_int.h"
 
 /*
@@ -26,76 +27,38 @@ void vfs__image_put_id(struct buf *out, const struct cas_id *id)
     buf_add(out, id->b, sizeof(id->b));
 }
 
-#define NUM_BYTES 10u /* of a varint, at most */
-
-static uint8_t *put_num(uint8_t *to, uint64_t v)
-{
-    for (; v >= 0x80; v >>= 7)
-        *to++ = (uint8_t)(v | 0x80);
-    *to++ = (uint8_t)v;
-    return to;
-}
-
 void vfs__image_put_num(struct buf *out, uint64_t v)
 {
-    uint8_t b[NUM_BYTES];
-    buf_add(out, b, (size_t)(put_num(b, v) - b));
+    uint8_t b[VARINT_MOST];
+    buf_add(out, b, (size_t)(varint_put(b, v) - b));
 }
 
 /* The difference of a time to @base. It may overflow: wrapping round is undone when read. */
 static uint64_t from_base(int64_t t, int64_t base)
 {
-    int64_t d = (int64_t)((uint64_t)t - (uint64_t)base);
-    return (uint64_t)d << 1 ^ (uint64_t)(d >> 63);
-}
-
-static struct str get_bytes(struct cursor *c, uint64_t n)
-{
-    if (c->bad || n > (uint64_t)(c->end - c->p)) {
-        c->bad = true;
-        return str_of("", 0);
-    }
-    struct str s = str_of((const char *)c->p, (size_t)n);
-    c->p += n;
-    return s;
+    return varint_zigzag((int64_t)((uint64_t)t - (uint64_t)base));
 }
 
 struct cas_id vfs__image_get_id(struct cursor *c)
 {
     struct cas_id id = {{0}};
-    struct str s = get_bytes(c, sizeof(id.b));
+    struct str s = cursor_bytes(c, sizeof(id.b));
     if (s.n)
         memcpy(id.b, s.p, sizeof(id.b));
     return id;
 }
 
-uint64_t vfs__image_get_num(struct cursor *c)
-{
-    uint64_t v = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-        uint8_t b = cursor_u8(c);
-        if (c->bad || (shift == 63 && b > 1) || (b == 0 && shift > 0))
-            break; /* too long, or not the shortest form */
-        v |= (uint64_t)(b & 0x7f) << shift;
-        if (b < 0x80)
-            return v;
-    }
-    c->bad = true;
-    return 0;
-}
-
 /* A number of at most @max. */
 static uint64_t get_most(struct cursor *c, uint64_t max)
 {
-    uint64_t v = vfs__image_get_num(c);
+    uint64_t v = cursor_varint(c);
     c->bad |= v > max;
     return c->bad ? 0 : v;
 }
 
 static int64_t get_time(struct cursor *c, int64_t base)
 {
-    uint64_t z = vfs__image_get_num(c);
-    return (int64_t)((z >> 1 ^ (0 - (z & 1))) + (uint64_t)base);
+    return (int64_t)((uint64_t)varint_unzigzag(cursor_varint(c)) + (uint64_t)base);
 }
 
 /* ---- absent pages ---- */
@@ -144,12 +107,6 @@ static struct page *page_absent(struct library *lib, const struct cas_id *id, ui
 
 /* ---- content ---- */
 
-static bool no_id(const struct cas_id *id)
-{
-    static const struct cas_id none;
-    return cas_id_cmp(id, &none) == 0;
-}
-
 struct str vfs__page_text(const struct page *p)
 {
     size_t n = p->len;
@@ -171,7 +128,7 @@ static struct page *get_page(struct cursor *c, struct library *lib)
     struct cas_id id = vfs__image_get_id(c);
     if (c->bad)
         return NULL;
-    if (!no_id(&id))
+    if (!cas_id_none(&id))
         return page_absent(lib, &id, cap, len);
     struct page *p = vfs__page_new(cap);
     if (p) {
@@ -205,7 +162,7 @@ static void get_content(struct cursor *c, struct library *lib, struct node *n)
     switch (get_most(c, CONTENT_BLOB)) {
     case CONTENT_INLINE: {
         uint32_t cap = (uint32_t)get_most(c, VFS_PAGE), len = (uint32_t)get_most(c, cap);
-        struct str s = get_bytes(c, len);
+        struct str s = cursor_bytes(c, len);
         n->u.page = c->bad ? NULL : vfs__page_new(cap);
         if (n->u.page) {
             n->u.page->cap = cap;
@@ -244,8 +201,8 @@ static void get_map(struct cursor *c, struct library *lib, struct node *n)
         return;
     }
     *m = (struct filemap){.refs = 1};
-    m->bytes = vfs__image_get_num(c);
-    m->pages = vfs__image_get_num(c);
+    m->bytes = cursor_varint(c);
+    m->pages = cursor_varint(c);
     unsigned levels = (unsigned)get_most(c, IMAGE_LEVELS);
     struct cas_id id = levels ? vfs__image_get_id(c) : (struct cas_id){{0}};
     if (levels && !c->bad)
@@ -282,8 +239,8 @@ static void put_origin(struct buf *out, const struct origin *o)
 
 static struct origin *get_origin(struct cursor *c)
 {
-    uint64_t blocks = vfs__image_get_num(c), size_or_links = vfs__image_get_num(c);
-    struct str path = get_bytes(c, vfs__image_get_num(c));
+    uint64_t blocks = cursor_varint(c), size_or_links = cursor_varint(c);
+    struct str path = cursor_bytes(c, cursor_varint(c));
     struct origin *o = c->bad ? NULL : vfs__origin_new(NULL, str_of("", 0));
     while (o && path.n) {
         const char *e = memchr(path.p, '/', path.n);
@@ -326,9 +283,9 @@ static void put_node(struct buf *out, const struct node *n)
         from_base(n->ctime, n->mtime),
         from_base(n->btime, n->mtime),
     };
-    uint8_t b[sizeof(fields) / sizeof(fields[0]) * NUM_BYTES], *end = b;
+    uint8_t b[sizeof(fields) / sizeof(fields[0]) * VARINT_MOST], *end = b;
     for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
-        end = put_num(end, fields[i]);
+        end = varint_put(end, fields[i]);
     buf_add(out, b, (size_t)(end - b));
     if (S_ISDIR(n->mode)) {
         vfs__image_put_num(out, (n->u.dir ? 1u : 0) | (n->x.origin ? 2u : 0));
@@ -367,8 +324,8 @@ static void get_links(struct cursor *c, struct node *n)
     *l = (struct links){.refs = 1, .cap = (uint32_t)count};
     n->x.links = l;
     for (; l->n < count && !c->bad; l->n++) {
-        l->e[l->n].dir = vfs__image_get_num(c);
-        l->e[l->n].count = vfs__image_get_num(c);
+        l->e[l->n].dir = cursor_varint(c);
+        l->e[l->n].count = cursor_varint(c);
         c->bad |= l->e[l->n].count == 0 || (l->n > 0 && l->e[l->n].dir <= l->e[l->n - 1].dir);
     }
     c->bad |= count < 2;
@@ -418,8 +375,8 @@ static struct node *get_node(struct cursor *c, struct library *lib)
     n->uid = (uint32_t)get_most(c, UINT32_MAX);
     n->gid = (uint32_t)get_most(c, UINT32_MAX);
     n->mount = (uint16_t)get_most(c, UINT16_MAX);
-    n->parent = vfs__image_get_num(c);
-    n->size = vfs__image_get_num(c);
+    n->parent = cursor_varint(c);
+    n->size = cursor_varint(c);
     n->mtime = get_time(c, 0);
     n->atime = get_time(c, n->mtime);
     n->ctime = get_time(c, n->mtime);
@@ -445,7 +402,7 @@ static struct node *get_node(struct cursor *c, struct library *lib)
         get_content(c, lib, n);
         c->bad |= S_ISLNK(mode) && n->size != (n->u.page ? n->u.page->len : 0);
     } else {
-        n->u.rdev = vfs__image_get_num(c);
+        n->u.rdev = cursor_varint(c);
     }
     if (!S_ISDIR(mode))
         get_links(c, n);
@@ -566,7 +523,7 @@ static void get_slots(struct cursor *c, struct library *lib, struct dpage *p, ui
     struct str last = {"", 0};
     for (uint64_t i = 0; i < n && !c->bad; i++) {
         struct dslot s = {0};
-        struct str name = get_bytes(c, cursor_u8(c));
+        struct str name = cursor_bytes(c, cursor_u8(c));
         bool lowest = p->level > 0 && i == 0; /* the bound of a first child is ignored */
         c->bad |= (!lowest && (!vfs__image_name_ok(name) || str_cmp(name, last) <= 0)) || name.n > LIMIT_NAME;
         if (p->level > 0) {
@@ -575,7 +532,7 @@ static void get_slots(struct cursor *c, struct library *lib, struct dpage *p, ui
             c->bad |= !s.u.child;
         } else {
             s.type = cursor_u8(c);
-            s.u.ino = vfs__image_get_num(c);
+            s.u.ino = cursor_varint(c);
             c->bad |= !type_ok((uint32_t)s.type << 12) || s.u.ino == 0;
         }
         /* Never more than a page of ours would hold. */
@@ -620,7 +577,7 @@ struct children {
 
 static void tell(struct children *k, const struct cas_id *id, bool leaf)
 {
-    if (k->rc == 0 && !no_id(id))
+    if (k->rc == 0 && !cas_id_none(id))
         k->rc = k->fn(k->arg, id, leaf);
 }
 

@@ -23,6 +23,23 @@ void vfs__free(void *p)
     mem_use(acc);
 }
 
+bool vfs__grow(void *v, size_t n, size_t *cap, size_t size)
+{
+    void **array = v;
+    if (n < *cap)
+        return true;
+    size_t more = *cap ? *cap * 2 : 64;
+    void *to = vfs__alloc(more * size);
+    if (!to)
+        return false;
+    if (n)
+        memcpy(to, *array, n * size);
+    vfs__free(*array);
+    *array = to;
+    *cap = more;
+    return true;
+}
+
 /* ---- nodes ---- */
 
 struct node *vfs__node_new(uint32_t mode)

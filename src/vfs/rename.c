@@ -132,7 +132,7 @@ static int allowed(struct rename *r)
 struct layer {
     const struct vfs *v;
     uint64_t *ino;
-    uint64_t n, cap;
+    size_t n, cap;
 };
 
 static int add_subdir(void *arg, const struct dpage *p, const struct dslot *s)
@@ -141,17 +141,8 @@ static int add_subdir(void *arg, const struct dpage *p, const struct dslot *s)
     (void)p;
     if (s->type != S_IFDIR >> 12 || vfs__is_provided(s->u.ino))
         return 0;
-    if (l->n == l->cap) {
-        uint64_t cap = l->cap ? l->cap * 2 : 64;
-        uint64_t *more = vfs__alloc(cap * sizeof(*more));
-        if (!more)
-            return -ENOMEM;
-        if (l->n)
-            memcpy(more, l->ino, l->n * sizeof(*more));
-        vfs__free(l->ino);
-        l->ino = more;
-        l->cap = cap;
-    }
+    if (!vfs__grow(&l->ino, l->n, &l->cap, sizeof(*l->ino)))
+        return -ENOMEM;
     l->ino[l->n++] = s->u.ino;
     return 0;
 }

@@ -291,6 +291,9 @@ struct node {
 
 /* @n bytes or NULL, charged to no account. */
 void *vfs__alloc(size_t n) __attribute__((malloc, warn_unused_result));
+/* Room for one more element of @size bytes in the array at @v (a pointer to its pointer) that holds @n: false when
+ * there is no memory. */
+bool vfs__grow(void *v, size_t n, size_t *cap, size_t size);
 /* Gives back what vfs__alloc() gave. */
 void vfs__free(void *p);
 

@@ -191,8 +191,6 @@ static int begin_tape(struct journal *j, struct session_begin *ret)
     const struct session_tape tape = {
         .arg = j, .begin = *ret, .event = on_event, .clock = on_clock, .inexact = on_inexact};
     session_record(j->session, &tape);
-    j->host_bytes = j->input_bytes = 0;
-    j->n_held = 0;
     j->held_back = true;
     vfs_set_host_tape(session_tree(j->session), &j->host_tape);
     return 0;
@@ -206,7 +204,8 @@ static void reset(struct journal *j)
         cas_hash_init(&j->streams[i].hash);
     }
     buf_clear(&j->clock);
-    j->kept = 0;
+    j->kept = j->host_bytes = j->input_bytes = 0;
+    j->n_held = 0;
     j->switches = 0;
     j->last_stream = 1;
     j->why_not = NULL;
@@ -262,7 +261,6 @@ static int log_begin(struct journal *j, const struct wire_exec *e, const struct 
     j->n_held = 0;
     if (r == 0)
         r = trace_flush(j->trace);
-    j->exec_seq = ev.seq;
     return r;
 }
 

@@ -39,7 +39,6 @@ struct journal {
     int broken; /* why no more is recorded */
     /* the exec */
     struct wire_exec serving; /* what lines are run with */
-    uint64_t exec_seq;
     struct journal_stream streams[3];
     int last_stream;
     uint32_t switches;
@@ -72,5 +71,7 @@ void journal__on_host(void *arg, enum vfs_host_ask ask, unsigned mount, struct s
 void journal__put_streams(struct journal *j);
 /* Sets @j->own: what the session does reaches its owner through the journal. */
 void journal__stand_between(struct journal *j);
+/* Gives @s the shell's state that @st names, if it names one: 0, or an error of the store or of the state. */
+int journal__load_shell(struct cas *store, const struct trace_state *st, struct session *s);
 /* What was appended and is in the store, to the kernel, or to the disk when the session is durable. */
 int journal__hand_over(struct journal *j);

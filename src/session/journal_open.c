@@ -30,8 +30,7 @@ static int note_blob(void *arg, const struct cas_id *id)
 /* Whether everything the state names is in the store. */
 static bool is_whole(struct journal *j, const struct trace_state *st)
 {
-    static const struct cas_id none;
-    return (cas_id_cmp(&st->shell, &none) == 0 || cas_has(j->store, &st->shell)) &&
+    return (cas_id_none(&st->shell) || cas_has(j->store, &st->shell)) &&
            vfs_image_walk(j->store, &st->image, note_blob, NULL, j->store) == 0;
 }
 
@@ -121,17 +120,14 @@ static int load_tree(struct journal *j, struct vfs *tmpl, const struct session_c
     return err_set(err, -EBADMSG, "the session's tree is not the one that its log names");
 }
 
-static int load_shell(struct journal *j, struct err *err)
+int journal__load_shell(struct cas *store, const struct trace_state *st, struct session *s)
 {
-    static const struct cas_id none;
-    if (cas_id_cmp(&j->state.shell, &none) == 0)
+    if (cas_id_none(&st->shell))
         return 0;
     BUF_AUTO struct buf b;
     buf_init(&b, LIMIT_SHELL_STATE);
-    int r = cas_get(j->store, &j->state.shell, &b);
-    if (r == 0)
-        r = session_set_shell_state(j->session, buf_str(&b));
-    return r ? err_set(err, r, "the session's shell cannot be loaded from the store: %s", errtab_text(r)) : 0;
+    int r = cas_get(store, &st->shell, &b);
+    return r ? r : session_set_shell_state(s, buf_str(&b));
 }
 
 static int load(struct journal *j, struct vfs *tmpl, const struct session_config *sc, struct err *err)
@@ -140,7 +136,10 @@ static int load(struct journal *j, struct vfs *tmpl, const struct session_config
     int r = load_tree(j, tmpl, sc, &with, err);
     if (r == 0)
         r = session_new(tmpl, &with, &j->own, &j->session, err);
-    return r ? r : load_shell(j, err);
+    if (r)
+        return r;
+    r = journal__load_shell(j->store, &j->state, j->session);
+    return r ? err_set(err, r, "the session's shell cannot be loaded from the store: %s", errtab_text(r)) : 0;
 }
 
 static int go_on_from(struct journal *j, bool recheck, struct vfs *tmpl, const struct session_config *sc,

@@ -67,8 +67,7 @@ static struct str keep_str(struct recorded *r, struct str s)
 /* Bytes that are in the event, or in the store. */
 static int bytes_of(struct replay *p, struct str data, const struct cas_id *blob, uint64_t size, struct str *ret)
 {
-    static const struct cas_id none;
-    if (cas_id_cmp(blob, &none) == 0) {
+    if (cas_id_none(blob)) {
         *ret = keep_str(&p->rec, data);
         return data.n == size ? 0 : -EBADMSG;
     }
@@ -116,7 +115,6 @@ static int answer(void *arg, enum vfs_host_ask ask, unsigned mount, struct str p
 {
     struct replay *p = arg;
     const struct trace_host_read *h = p->next_ask < p->rec.n_asks ? &p->rec.asks[p->next_ask] : NULL;
-    static const struct cas_id none;
     if (!h || h->kind != ask || h->mount != mount || !str_eq(h->path, path)) {
         p->asked_other = true;
         return -EIO;
@@ -124,7 +122,7 @@ static int answer(void *arg, enum vfs_host_ask ask, unsigned mount, struct str p
     p->next_ask++;
     if (h->error)
         return h->error;
-    return cas_id_cmp(&h->digest, &none) == 0 ? buf_adds(ret, h->data) : cas_get(p->store, &h->digest, ret);
+    return cas_id_none(&h->digest) ? buf_adds(ret, h->data) : cas_get(p->store, &h->digest, ret);
 }
 
 static int add_clock(struct replay *p, const struct trace_clock *c)
@@ -161,8 +159,7 @@ static int begin_exec(struct replay *p, const struct trace_event *e)
     r->exec.env = keep_str(r, r->exec.env);
     r->exec.cwd = keep_str(r, r->exec.cwd);
     r->exec.limits = keep_str(r, r->exec.limits);
-    static const struct cas_id none;
-    if (cas_id_cmp(&r->exec.script, &none) == 0) {
+    if (cas_id_none(&r->exec.script)) {
         r->exec.text = keep_str(r, r->exec.text);
         return 0;
     }
@@ -238,7 +235,6 @@ static int open_session(struct replay *p, struct err *err)
     struct session_config sc = *p->sc;
     struct vfs_image_env env = {.provider = proc_provider()};
     struct cas_id root;
-    static const struct cas_id none;
     session_free(p->session);
     p->session = NULL;
     sc.cwd = p->rec.exec.cwd;
@@ -253,13 +249,9 @@ static int open_session(struct replay *p, struct err *err)
         return err_set(err, r, "the state before @%llu cannot be loaded: %s", (unsigned long long)p->rec.exec_seq,
                        errtab_text(r));
     r = session_new(p->tmpl, &sc, &p->host, &p->session, err);
-    if (r || cas_id_cmp(&p->state.shell, &none) == 0)
+    if (r)
         return r;
-    BUF_AUTO struct buf b;
-    buf_init(&b, LIMIT_SHELL_STATE);
-    r = cas_get(p->store, &p->state.shell, &b);
-    if (r == 0)
-        r = session_set_shell_state(p->session, buf_str(&b));
+    r = journal__load_shell(p->store, &p->state, p->session);
     return r ? err_set(err, r, "the shell before @%llu cannot be loaded: %s", (unsigned long long)p->rec.exec_seq,
                        errtab_text(r))
              : 0;
@@ -342,10 +334,9 @@ static void recorded_text(struct replay *p, int stream)
     buf_clear(&p->recorded_text);
     for (size_t i = 0; i < p->rec.n_outputs && p->recorded_text.err == 0; i++) {
         const struct trace_output *o = &p->rec.outputs[i];
-        static const struct cas_id none;
         if (o->stream != stream)
             continue;
-        if (cas_id_cmp(&o->blob, &none) == 0)
+        if (cas_id_none(&o->blob))
             (void)buf_adds(&p->recorded_text, o->data);
         else if (cas_get(p->store, &o->blob, &p->recorded_text))
             return; /* it is longer than what is shown, or gone: what is there is shown */
@@ -370,13 +361,17 @@ static bool output_differs(struct replay *p, int stream)
     return differ(p, stream == 1 ? "standard output" : "standard error");
 }
 
+struct file_list {
+    struct buf *out;
+    unsigned n;
+};
+
 static int list_file(void *arg, const struct vfs_change *c)
 {
-    struct replay *p = arg;
+    struct file_list *l = arg;
     static const char letters[] = {'A', 'D', 'M', 'm'};
-    (void)buf_addf(&p->files, "%c %.*s\n", c->kind < sizeof(letters) ? letters[c->kind] : '?', (int)c->path.n,
-                   c->path.p);
-    return ++p->rec.cap_outputs > REPLAY_FILES ? 1 : 0;
+    (void)buf_addf(l->out, "%c %.*s\n", c->kind < sizeof(letters) ? letters[c->kind] : '?', (int)c->path.n, c->path.p);
+    return ++l->n >= REPLAY_FILES;
 }
 
 /* Which files of the recorded state the replay has otherwise. */
@@ -388,9 +383,9 @@ static void list_files(struct replay *p)
     struct cas_id root;
     buf_clear(&p->files);
     if (vfs_image_load(p->store, &p->rec.end.state.image, &env, &was, &k, &root))
-        return;             /* then the roots alone say it */
-    p->rec.cap_outputs = 0; /* counts them */
-    (void)vfs_diff(was, session_tree(p->session), list_file, p);
+        return; /* then the roots alone say it */
+    struct file_list l = {&p->files, 0};
+    (void)vfs_diff(was, session_tree(p->session), list_file, &l);
     vfs_canon_free(k);
     vfs_free(was);
     p->report.files = buf_str(&p->files);

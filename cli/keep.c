@@ -111,11 +111,29 @@ static int refuse_changes(const struct cli_options *o, struct err *err)
                    what, o->session);
 }
 
-int cli_keep_open(struct cli_options *o, struct cli_keep *k, struct err *err)
+static void keep_init(struct cli_keep *k)
 {
     *k = (struct cli_keep){.ses = {.trace_fd = -1, .lock_fd = -1}, .store_fd = -1};
     buf_init(&k->config, 1u << 20);
     buf_init(&k->over, LIMIT_TRACE_INLINE);
+}
+
+/* The last step of opening: the store; all is closed when this or what came before (@r) has failed. */
+static int keep_store(struct cli_keep *k, int r, struct err *err)
+{
+    if (r == 0) {
+        k->store_fd = state_store_fd(k->state);
+        if (k->store_fd < 0)
+            r = err_set(err, k->store_fd, "cannot open the store: %s", errtab_text(k->store_fd));
+    }
+    if (r)
+        cli_keep_close(k);
+    return r;
+}
+
+int cli_keep_open(struct cli_options *o, struct cli_keep *k, struct err *err)
+{
+    keep_init(k);
     int r = state_open(o->state, true, &k->state, err);
     if (r == 0)
         r = state_session_open(k->state, str_c(o->session), true, LOCK_WAIT_MS, &k->ses, err);
@@ -135,32 +153,18 @@ int cli_keep_open(struct cli_options *o, struct cli_keep *k, struct err *err)
                 r = err_set(err, -EINVAL, "--limit: too many");
         }
     }
-    if (r == 0) {
-        k->store_fd = state_store_fd(k->state);
-        if (k->store_fd < 0)
-            r = err_set(err, k->store_fd, "cannot open the store: %s", errtab_text(k->store_fd));
-    }
-    if (r)
-        cli_keep_close(k);
-    return r;
+    return keep_store(k, r, err);
 }
 
 int cli_keep_look(const char *state_dir, const char *who, struct cli_options *made, struct cli_keep *k, struct err *err)
 {
-    *k = (struct cli_keep){.ses = {.trace_fd = -1, .lock_fd = -1}, .store_fd = -1};
+    keep_init(k);
     int r = state_open(state_dir, false, &k->state, err);
     if (r == 0)
         r = state_session_open(k->state, str_c(who), false, 0, &k->ses, err);
     if (r == 0)
         r = read_config(k, made, err);
-    if (r == 0) {
-        k->store_fd = state_store_fd(k->state);
-        if (k->store_fd < 0)
-            r = err_set(err, k->store_fd, "cannot open the store: %s", errtab_text(k->store_fd));
-    }
-    if (r)
-        cli_keep_close(k);
-    return r;
+    return keep_store(k, r, err);
 }
 
 int cli_keep_commit(struct cli_keep *k, struct err *err)

@@ -8,50 +8,12 @@
 #include <inttypes.h>
 
 #include "base/fd.h"
+#include "cli/trees.h"
 #include "cli/view.h"
 #include "snapshot/state.h"
 #include "types/errtab.h"
 #include "vfs/image.h"
 #include "wire/json_object.h"
-
-/* Refuses a state that cannot be loaded: it would take the place of one that can. */
-static int check_tree(struct state *s, const struct trace_state *st, struct err *err)
-{
-    struct cas *c;
-    struct vfs *v;
-    struct vfs_canon *k;
-    int r = state_store(s, 0, &c, err);
-    if (r)
-        return r;
-    r = state_tree(c, st, &v, &k, err);
-    if (r == 0) {
-        vfs_canon_free(k);
-        vfs_free(v);
-    }
-    cas_close(c);
-    return r;
-}
-
-static int append(struct state_session *ses, const struct state_place *p, const char *from, struct err *err)
-{
-    struct trace *t;
-    struct trace_event e = {.type = TRACE_RESTORE, .u.restore = {str_c(from), p->state}};
-    int r = trace_open(fd_steal(&ses->trace_fd), TRACE_APPEND, &t, NULL, err);
-    if (r)
-        return r;
-    r = state_settle(t, err);
-    if (r >= 0) {
-        r = trace_append(t, &e);
-        if (r == 0)
-            r = trace_sync(t);
-        if (r) {
-            trace_drop(t);
-            err_set(err, r, "the log of the session: %s", errtab_text(r));
-        }
-    }
-    trace_close(t);
-    return r;
-}
 
 static int restore(struct state *s, const char *who, const char *what, struct state_place *p, struct err *err)
 {
@@ -72,9 +34,11 @@ static int restore(struct state *s, const char *who, const char *what, struct st
             snprintf(from, sizeof(from), "snapshot %s", p->snapshot);
         else
             snprintf(from, sizeof(from), "@%" PRIu64, p->seq);
-        r = check_tree(s, &p->state, err);
+        /* One that cannot be loaded would take the place of one that can. */
+        struct vfs_quota used;
+        r = cli_tree_usage(s, &p->state, &used, err);
         if (r == 0)
-            r = append(&ses, p, from, err);
+            r = cli_put_back(&ses, from, &p->state, NULL, err);
         if (r)
             state_place_done(p);
     }

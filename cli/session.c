@@ -8,6 +8,7 @@
 #include <inttypes.h>
 
 #include "base/fd.h"
+#include "cli/trees.h"
 #include "cli/view.h"
 #include "snapshot/state.h"
 #include "types/errtab.h"
@@ -164,25 +165,6 @@ static int list(int argc, char **argv)
 
 /* ---- show ---- */
 
-/* What the files of a state take: 0, or an error with its reason. */
-static int tree_size(struct state *s, const struct trace_state *st, struct vfs_quota *ret, struct err *err)
-{
-    struct cas *c;
-    struct vfs *v;
-    struct vfs_canon *k;
-    int r = state_store(s, 0, &c, err);
-    if (r)
-        return r;
-    r = state_tree(c, st, &v, &k, err);
-    if (r == 0) {
-        vfs_usage(v, ret);
-        vfs_canon_free(k);
-        vfs_free(v);
-    }
-    cas_close(c);
-    return r;
-}
-
 static int snapshot_name(void *arg, const struct state_snapshot *snap)
 {
     buf_addf(arg, "%s\n", snap->name[0] ? snap->name : snap->id);
@@ -312,7 +294,7 @@ static int show(int argc, char **argv)
             err_wrap(&err, r, "session '%s' (frontal-sandbox trace --verify says more)", c.argv[0]);
     }
     if (r == 0) {
-        (void)tree_size(s, &a.state, &size, &no_size);
+        (void)cli_tree_usage(s, &a.state, &size, &no_size);
         (c.json ? show_json : show_text)(&out, s, &ses, &a, &size, &no_size);
         r = cli_print(&out);
     } else {
@@ -325,17 +307,6 @@ static int show(int argc, char **argv)
 
 /* ---- rename, destroy ---- */
 
-static int session_id(struct state *s, const char *who, char ret[STATE_ID_MAX], struct err *err)
-{
-    struct state_session ses;
-    int r = state_session_open(s, str_c(who), false, 0, &ses, err);
-    if (r)
-        return r;
-    state_session_close(&ses);
-    memcpy(ret, ses.id, sizeof(ses.id));
-    return 0;
-}
-
 static int rename_one(int argc, char **argv)
 {
     struct cli_common c;
@@ -347,7 +318,7 @@ static int rename_one(int argc, char **argv)
     char id[STATE_ID_MAX];
     BUF_AUTO struct buf out;
     buf_init(&out, 4096);
-    r = session_id(s, c.argv[0], id, &err);
+    r = cli_session_id(s, c.argv[0], id, &err);
     if (r == 0)
         r = state_session_rename(s, str_c(id), str_c(c.argv[1]), &err);
     if (r == 0 && c.json) {
@@ -372,7 +343,7 @@ static int destroy(int argc, char **argv)
         struct err err = {0};
         char id[STATE_ID_MAX] = "";
         /* A session whose files are damaged can be destroyed too: its id is only for the answer. */
-        (void)session_id(s, c.argv[i], id, NULL);
+        (void)cli_session_id(s, c.argv[i], id, NULL);
         if (state_session_destroy(s, str_c(c.argv[i]), &err)) {
             status = cli_fail(&err);
         } else if (c.json) {

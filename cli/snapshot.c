@@ -8,6 +8,7 @@
 #include <inttypes.h>
 
 #include "base/fd.h"
+#include "cli/trees.h"
 #include "cli/view.h"
 #include "snapshot/state.h"
 #include "types/errtab.h"
@@ -30,27 +31,6 @@ static void put_json(struct buf *out, const struct state_snapshot *snap)
 }
 
 /* ---- making one ---- */
-
-/* Bytes of the files of a state; -EIO, … when they are not whole. */
-static int size_of(struct state *s, const struct trace_state *st, uint64_t *ret, struct err *err)
-{
-    struct cas *c;
-    struct vfs *v;
-    struct vfs_canon *k;
-    struct vfs_quota used;
-    int r = state_store(s, 0, &c, err);
-    if (r)
-        return r;
-    r = state_tree(c, st, &v, &k, err);
-    if (r == 0) {
-        vfs_usage(v, &used);
-        *ret = used.bytes;
-        vfs_canon_free(k);
-        vfs_free(v);
-    }
-    cas_close(c);
-    return r;
-}
 
 static int read_config(struct state *s, const char *id, struct buf *out, struct err *err)
 {
@@ -78,14 +58,16 @@ static int make(struct state *s, struct trace *t, struct state_snapshot *snap, s
 {
     BUF_AUTO struct buf config;
     buf_init(&config, LIMIT_TRACE_EVENT);
+    struct vfs_quota used = {0};
     int r = state_settle(t, err);
     if (r >= 0)
         r = state_last(t, &snap->seq, &snap->state, err);
     if (r == 0)
-        r = size_of(s, &snap->state, &snap->bytes, err);
+        r = cli_tree_usage(s, &snap->state, &used, err);
     if (r == 0)
         r = read_config(s, snap->session, &config, err);
     snap->config = buf_str(&config);
+    snap->bytes = used.bytes;
     if (r == 0)
         r = state_snapshot_put(s, snap, err);
     snap->config = str_of(NULL, 0);
@@ -191,17 +173,6 @@ static int list_one(void *arg, const struct state_snapshot *snap)
     return l->out.n < 65536 ? 0 : cli_print(&l->out);
 }
 
-static int session_id(struct state *s, const char *who, char ret[STATE_ID_MAX], struct err *err)
-{
-    struct state_session ses;
-    int r = state_session_open(s, str_c(who), false, 0, &ses, err);
-    if (r)
-        return r;
-    state_session_close(&ses);
-    memcpy(ret, ses.id, sizeof(ses.id));
-    return 0;
-}
-
 static int list(int argc, char **argv)
 {
     struct cli_common c;
@@ -215,7 +186,7 @@ static int list(int argc, char **argv)
     buf_init(&l.out, 1u << 20);
     cli_view_init(&l.view);
     if (c.argc)
-        r = session_id(s, c.argv[0], id, &err);
+        r = cli_session_id(s, c.argv[0], id, &err);
     if (r == 0)
         r = state_snapshot_each(s, str_c(id), list_one, &l);
     if (r < 0 && !err.code)
@@ -240,7 +211,7 @@ static int delete (int argc, char **argv)
     char id[STATE_ID_MAX];
     BUF_AUTO struct buf out;
     buf_init(&out, 4096);
-    r = session_id(s, c.argv[0], id, &err);
+    r = cli_session_id(s, c.argv[0], id, &err);
     if (r == 0)
         r = state_snapshot_delete(s, str_c(id), str_c(c.argv[1]), &err);
     if (r == 0 && c.json) {

@@ -59,12 +59,6 @@ static struct cas *store_of(struct showing *sh)
 
 /* ---- the text of a command ---- */
 
-static bool is_set(const struct cas_id *id)
-{
-    static const struct cas_id none;
-    return cas_id_cmp(id, &none) != 0;
-}
-
 /* Words joined by NUL, with quotes where a shell would need them. */
 static void put_words(struct buf *out, struct str words)
 {
@@ -104,7 +98,7 @@ static void put_text(struct showing *sh, const struct trace_exec *e, struct buf 
         buf_addc(out, "(script on standard input)");
     else if (e->kind == WIRE_EXEC_ARGV || (e->kind == WIRE_EXEC_SCRIPT && e->args.n))
         put_words(out, args);
-    else if (!is_set(&e->script))
+    else if (cas_id_none(&e->script))
         buf_add(out, e->text.p, NUM_MIN(e->text.n, TEXT_MAX));
     else if (store_of(sh) && cas_get(sh->store, &e->script, &script) == 0)
         buf_add(out, script.p, NUM_MIN(script.n, TEXT_MAX));
@@ -233,7 +227,7 @@ static void put_output(struct showing *sh, const struct trace_output *o)
     struct buf blob;
     struct str text = o->data;
     buf_init(&blob, LIMIT_CAS_BLOB);
-    if (is_set(&o->blob))
+    if (!cas_id_none(&o->blob))
         text = store_of(sh) && cas_get(sh->store, &o->blob, &blob) == 0 ? buf_str(&blob)
                                                                         : STR("(output that is not in the store)");
     while (text.n) {

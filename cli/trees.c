@@ -23,6 +23,35 @@ int cli_tree_open(struct state *s, struct cas *c, const char *spec, struct cli_t
     return 0;
 }
 
+int cli_tree_usage(struct state *s, const struct trace_state *st, struct vfs_quota *ret, struct err *err)
+{
+    struct cas *c;
+    struct vfs *v;
+    struct vfs_canon *k;
+    int r = state_store(s, 0, &c, err);
+    if (r)
+        return r;
+    r = state_tree(c, st, &v, &k, err);
+    if (r == 0) {
+        vfs_usage(v, ret);
+        vfs_canon_free(k);
+        vfs_free(v);
+    }
+    cas_close(c);
+    return r;
+}
+
+int cli_session_id(struct state *s, const char *who, char ret[STATE_ID_MAX], struct err *err)
+{
+    struct state_session ses;
+    int r = state_session_open(s, str_c(who), false, 0, &ses, err);
+    if (r)
+        return r;
+    state_session_close(&ses);
+    memcpy(ret, ses.id, sizeof(ses.id));
+    return 0;
+}
+
 void cli_tree_done(struct cli_tree *t)
 {
     if (!t->v)

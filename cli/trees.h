@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-/* trees - what the verbs that compare states share: trees of places, changes between them, a state put into a log. */
+/* trees - what the verbs about states share: sessions by name, trees of places, changes between them, a state put into
+ * a log. */
 
 #include "base/buf.h"
 #include "cli/cli.h"
 #include "snapshot/state.h"
+#include "vfs/vfs.h"
 
 struct cli_tree {
     struct state_place place;
@@ -16,6 +18,10 @@ struct cli_tree {
 /* The tree of what @spec names (snapshot/state.h). */
 int cli_tree_open(struct state *s, struct cas *c, const char *spec, struct cli_tree *ret, struct err *err)
     __attribute__((warn_unused_result));
+/* What the files of a state take. */
+int cli_tree_usage(struct state *s, const struct trace_state *st, struct vfs_quota *ret, struct err *err);
+/* The id of a session by name or id. */
+int cli_session_id(struct state *s, const char *who, char ret[STATE_ID_MAX], struct err *err);
 /* Frees, before the store is closed. */
 void cli_tree_done(struct cli_tree *t);
 

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+/*
+ * wasm - programs in WebAssembly as processes of the sandbox: Wasmtime, the userland's modules, and the engine.
+ *
+ * A struct wasm_world belongs to a worker process. It holds Wasmtime's engine, one linker with every host function, and
+ * the modules of the userland; all of that is made at the first program (wasm_world_new() costs nothing), so that a
+ * session that runs none pays for none. Its programs are stages like any other (engine/engine.h): engine_wasm claims
+ * files that begin with "\0asm" and the tools' files (WASM_TOOL_MAGIC).
+ *
+ * One program is one store and one instance in a slot of the pool, called on a fiber of Wasmtime. run() polls the call
+ * on the process's coroutine. The fiber gives way when a host function must wait (wasi.h) and, each millisecond, at an
+ * epoch; there run() looks whether the process must end, without a switch to another process, because when an epoch
+ * comes depends on time and who runs next must not. A process that must end has its call dropped: the fiber unwinds.
+ *
+ * Native code comes from precompiled files (.cwasm) of the userland's directory, which no guest can write, by way of a
+ * descriptor that the worker was given. When the first program runs, all of them are mapped, and from then on the
+ * process forbids itself new executable memory (a second seccomp filter). Files of the user's own are compiled by the
+ * `compile` role, which is asked for through struct wasm_host.
+ *
+ * Invariants:
+ *   1. The engine is made in the process that runs it (its dirty-page scan is bound to it), after the last fork.
+ *   2. A slot that is used again shows the next program nothing of the last: its memory is that of the image or zero.
+ *   3. The memory of all programs of a session is charged to the session's account before it is there.
+ *   4. No trap, and nothing that a module holds, ends the process: a trap is OUTCOME_KILLED by SIGSEGV, SIGILL, SIGFPE
+ *      or, for a deep recursion, SIGSEGV, with a message; a module that does not load is -ENOEXEC.
+ *   5. Programs are called from the worker's one thread.
+ */
+
+#include "base/str.h"
+#include "engine/engine.h"
+
+struct err;
+struct proc;
+
+/* Begins a file of the tree that stands for a tool of the userland: the magic, the tool's name, a newline. */
+#define WASM_TOOL_MAGIC "\177FSW\n"
+
+struct wasm_world;
+
+struct wasm_config {
+    int dir_fd;        /* the userland's directory, or -1: no userland; borrowed */
+    uint32_t programs; /* most that live at once */
+    /* Called once, when every module is mapped: forbid new executable memory. 0 or a negative errno; may be NULL. */
+    int (*seal)(void *arg);
+    void *seal_arg;
+};
+
+/* A world; nothing is loaded yet. NULL when memory is short. */
+struct wasm_world *wasm_world_new(const struct wasm_config *cfg);
+/* No program may be alive. Accepts NULL. */
+void wasm_world_free(struct wasm_world *w);
+
+/* Makes engine and modules now instead of at the first program (a worker of a pool). 0, or a negative errno and @err. */
+int wasm_world_load(struct wasm_world *w, struct err *err);
+
+/* A tool of the userland. */
+struct wasm_tool {
+    const char *name;    /* of the command: "git" */
+    const char *module;  /* file name without .cwasm */
+    const char *version; /* "2.39.5" */
+    const char *licence; /* SPDX expression */
+    const char *source;  /* Debian's source package and version */
+};
+
+/* The tools of the manifest in @dir_fd, sorted by name, without loading any: 0, -ENOENT without a userland, or -EBADMSG
+ * for a manifest that is none. Free with wasm_tools_free(). */
+int wasm_tools_read(int dir_fd, struct wasm_tool **ret, size_t *ret_n, struct err *err);
+/* Accepts NULL. */
+void wasm_tools_free(struct wasm_tool *v);
+
+extern const struct engine_ops engine_wasm; /* its object is a struct wasm_world */

@@ -198,6 +198,9 @@ static void become(struct proc *p, const struct image *im, struct str path, uint
     p->engine = p->ps->engines[engine].ops;
     p->engine_priv = NULL;
     pr->engine_obj = p->ps->engines[engine].engine;
+    if (pr->on_exec)
+        pr->on_exec(pr->on_exec_arg);
+    pr->on_exec = NULL;
 }
 
 int proc_exec(struct proc *p, struct str path, int argc, char **argv, char **(*env)(void *), void *env_arg,
@@ -227,6 +230,12 @@ int proc_exec(struct proc *p, struct str path, int argc, char **argv, char **(*e
     }
     free_keep(keep, &im);
     return r;
+}
+
+void proc_on_exec(struct proc *p, void (*fn)(void *arg), void *arg)
+{
+    p->priv->on_exec = fn;
+    p->priv->on_exec_arg = arg;
 }
 
 int proc_exec_probe(struct proc *p, struct str path, const struct engine_ops **ret_ops, uint64_t *ret_ino)

@@ -89,5 +89,5 @@ int write_text(struct prog *g, uint32_t fd, const char *s);
 /* See write_text(). */
 int read_some(struct prog *g, uint32_t fd, void *buf, uint32_t n);
 
-/* Runs @main(g) as a process to its end: the outcome. What it wrote must be @want. */
+/* Runs @main(g) as a process to its end: the outcome. What it wrote must be @want (NULL: anything). */
 struct outcome run_prog(void (*main)(struct prog *g), const char *want);

@@ -254,3 +254,131 @@ TEST(nonblocking_and_broken_pipes)
     struct outcome o = run_prog(nonblocking, "");
     CHECK_INT(o.signal, SIGPIPE);
 }
+
+/* ---- several pieces on a pipe ---- */
+
+static void piece(struct prog *g, uint32_t i, uint32_t p, uint32_t n)
+{
+    set32(g, 256 + 8 * i, p);
+    set32(g, 260 + 8 * i, n);
+}
+
+static void pieces(struct prog *g)
+{
+    CHECK_INT(HCALL(g, pipe, 0, 80), 0);
+    uint32_t r = get32(g, 80), wr = get32(g, 84);
+    unsigned blocked = g->blocked;
+    /* A read has what is there and waits for no more, as wasi-libc's stdio counts on. */
+    CHECK_INT(write_text(g, wr, "hello"), 5);
+    piece(g, 0, 512, 3);
+    piece(g, 1, 600, 100);
+    CHECK_INT(CALL(g, fd_read, r, 256, 2, 64), 0);
+    CHECK_INT(get32(g, 64), 5);
+    CHECK(memcmp(g->mem + 600, "lo", 2) == 0);
+    CHECK_INT(write_text(g, wr, "abc"), 3);
+    CHECK_INT(CALL(g, fd_read, r, 256, 2, 64), 0);
+    CHECK_INT(get32(g, 64), 3);
+    piece(g, 0, 512, 0);
+    CHECK_INT(write_text(g, wr, "abc"), 3);
+    CHECK_INT(CALL(g, fd_read, r, 256, 2, 64), 0);
+    CHECK_INT(get32(g, 64), 3);
+    CHECK_INT(g->blocked, blocked);
+    /* Several pieces of more than a pipe holds. */
+    piece(g, 0, 0, 40000);
+    piece(g, 1, 0, 25000);
+    CHECK_INT(CALL(g, fd_write, wr, 256, 2, 64), 0);
+    CHECK_INT(get32(g, 64), 65000);
+    CHECK_INT(g->blocked, blocked);
+    piece(g, 0, 0, 65000);
+    piece(g, 1, 0, 1000);
+    CHECK_INT(CALL(g, fd_read, r, 256, 2, 64), 0);
+    CHECK_INT(get32(g, 64), 65000);
+}
+
+TEST(pieces_on_a_pipe)
+{
+    run_prog(pieces, "");
+}
+
+/* Two writers of records in two pieces, through a full pipe: each record stays whole. */
+static struct outcome records(struct proc *p, void *arg)
+{
+    const int *a = arg;
+    struct prog *g = mem_alloc(sizeof *g);
+    prog_init(g, p);
+    memset(g->mem + 1024, a[1], 3000);
+    piece(g, 0, 1024, 1500);
+    piece(g, 1, 2524, 1500);
+    for (int i = 0; i < 100; i++) {
+        CHECK_INT(CALL(g, fd_write, (uint32_t)a[0], 256, 2, 64), 0);
+        CHECK_INT(get32(g, 64), 3000);
+    }
+    prog_done(g);
+    mem_free(g);
+    return exited(0);
+}
+
+static void whole(struct prog *g)
+{
+    CHECK_INT(HCALL(g, pipe, 0, 80), 0);
+    uint32_t r = get32(g, 80);
+    const int a[2][2] = {{(int)get32(g, 84), 'a'}, {(int)get32(g, 84), 'b'}};
+    for (int i = 0; i < 2; i++)
+        spawn(g->w.p, records, a[i]);
+    CHECK_INT(CALL(g, fd_close, get32(g, 84)), 0);
+    char buf[1000], last = 0;
+    uint32_t run = 0;
+    int n;
+    while ((n = read_some(g, r, buf, sizeof buf)) > 0)
+        for (int i = 0; i < n; i++) {
+            if (buf[i] != last && last)
+                CHECK_INT(run % 3000, 0);
+            run = buf[i] == last ? run + 1 : 1;
+            last = buf[i];
+        }
+    CHECK_INT(n, 0);
+}
+
+TEST(records_stay_whole)
+{
+    run_prog(whole, "");
+}
+
+/* ---- terminals ---- */
+
+static struct proc_feed *feed;
+
+static void with_terminal(struct world *w)
+{
+    w->in = proc_file_feed(w->ps, true, NULL, NULL, &feed);
+    proc_feed_push(feed, "typed", 5);
+    proc_set_winsize(w->ps, 24, 80);
+}
+
+static void terminal(struct prog *g)
+{
+    char buf[8];
+    CHECK_INT(CALL(g, fd_fdstat_get, 0, 64), 0);
+    CHECK_INT(g->mem[64], 2);
+    CHECK_INT(get64(g, 72) & (1 << 2 | 1 << 5), 0); /* what isatty(3) of wasi-libc looks at */
+    CHECK_INT(HCALL(g, isatty, 0), 0);
+    CHECK_INT(HCALL(g, isatty, 1), E_NOTTY);
+    CHECK_INT(HCALL(g, tty_size, 0, 64), 0);
+    CHECK_INT(get32(g, 64), 24);
+    CHECK_INT(get32(g, 68), 80);
+    CHECK_INT(CALL(g, fd_seek, 0, 0, 1, 64), E_SPIPE);
+    sub_fd(g, 0, 1, 1, 0);
+    CHECK_INT(poll(g, 1), 1);
+    CHECK_INT(get64(g, EVENTS + 16), 5);
+    CHECK_INT(read_some(g, 0, buf, 8), 5);
+    proc_feed_eof(feed);
+    CHECK_INT(read_some(g, 0, buf, 8), 0);
+    int fd = open_at(g, "dev/tty", 0, 5);
+    CHECK(fd >= 4);
+    CHECK_INT(HCALL(g, isatty, fd), 0);
+}
+
+TEST(terminals)
+{
+    run_prog_in(with_terminal, terminal, "");
+}

@@ -153,8 +153,15 @@ static struct outcome prog_main(struct proc *p, void *arg)
 
 struct outcome run_prog(void (*main)(struct prog *g), const char *want)
 {
+    return run_prog_in(NULL, main, want);
+}
+
+struct outcome run_prog_in(void (*setup)(struct world *w), void (*main)(struct prog *g), const char *want)
+{
     struct world w;
     world_init(&w);
+    if (setup)
+        setup(&w);
     struct outcome o = world_run(&w, prog_main, &main);
     if (want)
         CHECK_STR(buf_str(&w.out), str_c(want));

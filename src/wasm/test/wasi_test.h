@@ -91,3 +91,5 @@ int read_some(struct prog *g, uint32_t fd, void *buf, uint32_t n);
 
 /* Runs @main(g) as a process to its end: the outcome. What it wrote must be @want (NULL: anything). */
 struct outcome run_prog(void (*main)(struct prog *g), const char *want);
+/* The same after @setup of the machine, if there is one. */
+struct outcome run_prog_in(void (*setup)(struct world *w), void (*main)(struct prog *g), const char *want);

@@ -14,7 +14,7 @@
 #define TEMPLATE_BYTES (64u << 20)
 #define TEMPLATE_INODES 100000u
 
-struct vfs *session_template(void)
+struct vfs *session_template(const char *const *tools, size_t n_tools)
 {
     struct vfs_quota quota = {TEMPLATE_BYTES, TEMPLATE_INODES};
     struct vfs *v = vfs_new(&quota);
@@ -25,7 +25,7 @@ struct vfs *session_template(void)
     const char **names = mem_alloc((n + 1) * sizeof(*names));
     for (size_t i = 0; i < n; i++)
         names[i] = defs[i]->name;
-    int e = proc_base_tree(v, names, n);
+    int e = proc_base_tree(v, names, n, tools, n_tools);
     mem_free(names);
     if (e) {
         vfs_free(v);
@@ -182,6 +182,7 @@ void session__run_free(struct session *s)
     buf_done(&r->answer);
     buf_done(&r->prompt);
     buf_done(&r->prompt2);
+    buf_done(&r->decisions);
     buf_done(&r->kept);
     mem_free(r);
     s->run = NULL;

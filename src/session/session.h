@@ -64,8 +64,9 @@ struct session_host {
     void (*attend)(void *arg);
 };
 
-/* The tree all sessions of a worker start from: base directories and the C commands. NULL when memory is short. */
-struct vfs *session_template(void);
+/* The tree all sessions of a worker start from: base directories, the C commands, and the userland's tools of these
+ * names. NULL when memory is short. */
+struct vfs *session_template(const char *const *tools, size_t n_tools);
 
 /* A session on a fork of @tmpl. -EINVAL (unknown user, bad mount path), -ENOMEM, or what mounting gave. */
 int session_new(struct vfs *tmpl, const struct session_config *cfg, const struct session_host *host,

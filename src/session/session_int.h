@@ -38,6 +38,7 @@ struct session_run {
     struct buf answer;
     uint32_t answer_value;
     struct buf prompt, prompt2;
+    struct buf decisions; /* of wire_result */
     /* a shell that goes on (keep.c) */
     struct shell_keep keep;
     struct buf kept; /* its state as it ended */

@@ -64,6 +64,7 @@
 
 /* Messages between processes (wire/wire.h). */
 #define LIMIT_MSG (256u << 10)     /* bytes of one message */
+#define LIMIT_DECISIONS (4u << 10) /* bytes of the list of userland programs that one exec ran */
 #define LIMIT_MSG_DATA (64u << 10) /* bytes of stream data in one message */
 
 /* What one session may use. */

@@ -20,6 +20,7 @@ static const struct dir_def dirs[] = {
     {"/usr/bin", 0755, 0},
     {"/usr/sbin", 0755, 0},
     {"/usr/lib", 0755, 0},
+    {"/usr/lib/frontal", 0755, 0}, /* the userland's own files, where there is one */
     {"/usr/lib64", 0755, 0},
     {"/usr/share", 0755, 0},
     {"/usr/local", 0755, 0},
@@ -72,6 +73,8 @@ static const struct link_def links[] = {
     {"/dev/stderr", "/proc/self/fd/2"},
     {"/etc/mtab", "../proc/self/mounts"},
     {"/etc/os-release", "../usr/lib/os-release"},
+    {"/usr/share/doc", "../lib/frontal/doc"},
+    {"/usr/share/man", "../lib/frontal/man"},
     {"/var/lock", "/run/lock"},
     {"/var/run", "/run"},
 };

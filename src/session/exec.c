@@ -188,7 +188,9 @@ static int make_world(struct session *s, struct err *err)
     s->proc_host = (struct proc_host){.arg = s, .attend = attend, .decided = decided};
     s->ps = proc_set_new(s->tree, &s->limits, &s->proc_host);
     s->world = s->ps ? shell_world_new(s->ps) : NULL;
-    if (!s->world || session__tape_begin(s) || proc_provide(s->ps)) {
+    const struct session_userland *u = s->userland;
+    if (!s->world || (u && u->engine && proc_add_engine(s->ps, u->engine, u->engine_obj) < 0) ||
+        session__tape_begin(s) || proc_provide(s->ps)) {
         session__tape_end(s);
         proc_set_free(s->ps);
         shell_world_free(s->world);

@@ -198,6 +198,9 @@ static void become(struct proc *p, const struct image *im, struct str path, uint
     p->engine = p->ps->engines[engine].ops;
     p->engine_priv = NULL;
     pr->engine_obj = p->ps->engines[engine].engine;
+    if (pr->on_exec)
+        pr->on_exec(pr->on_exec_arg);
+    pr->on_exec = NULL;
 }
 
 /* The host hears of each tool that runs for itself; of commands it does not, they are the rule. */
@@ -280,6 +283,12 @@ int proc_hand_over(struct proc *p, const struct exec_image *img, struct str name
     if (p->ps->host.decided)
         p->ps->host.decided(p->ps->host.arg, name, p->engine->name, reason);
     return p->engine->run(p->priv->engine_obj, p, &tool, ret);
+}
+
+void proc_on_exec(struct proc *p, void (*fn)(void *arg), void *arg)
+{
+    p->priv->on_exec = fn;
+    p->priv->on_exec_arg = arg;
 }
 
 int proc_exec_probe(struct proc *p, struct str path, const struct engine_ops **ret_ops, uint64_t *ret_ino)

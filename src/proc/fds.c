@@ -142,6 +142,11 @@ int proc_set_cloexec(struct proc *p, int fd, bool on)
 
 int proc_pipe(struct proc *p, int ret[2], bool cloexec)
 {
+    return proc_pipe_from(p, 0, ret, cloexec);
+}
+
+int proc_pipe_from(struct proc *p, int min, int ret[2], bool cloexec)
+{
     struct pipe *pp = pipe__new(p->ps);
     struct proc_file *r = pp ? pipe__file(pp, O_RDONLY) : NULL;
     struct proc_file *w = r ? pipe__file(pp, O_WRONLY) : NULL;
@@ -149,9 +154,9 @@ int proc_pipe(struct proc *p, int ret[2], bool cloexec)
         pipe__unref(pp); /* the files hold it now */
     int err = -ENOMEM, a = -1;
     if (w) {
-        a = err = proc_install(p, r, 0, cloexec);
+        a = err = proc_install(p, r, min, cloexec);
         if (a >= 0) {
-            int b = err = proc_install(p, w, 0, cloexec);
+            int b = err = proc_install(p, w, min, cloexec);
             if (b >= 0) {
                 ret[0] = a;
                 ret[1] = b;
@@ -178,6 +183,23 @@ int proc_fd_flags(const struct proc *p, int fd)
 {
     const struct proc_file *f = proc_get(p, fd);
     return f ? f->oflags : -EBADF;
+}
+
+int proc_set_fd_flags(struct proc *p, int fd, int oflags)
+{
+    struct proc_file *f = proc_get(p, fd);
+    if (!f || (f->oflags & O_PATH))
+        return -EBADF;
+    f->oflags = (f->oflags & ~(O_APPEND | O_NONBLOCK)) | (oflags & (O_APPEND | O_NONBLOCK));
+    if (f->kind == FILE_VFS)
+        vfs_handle_set_append(f->h, (oflags & O_APPEND) != 0);
+    return 0;
+}
+
+uint64_t proc_fd_ino(const struct proc *p, int fd)
+{
+    const struct proc_file *f = proc_get(p, fd);
+    return f && f->h ? vfs_handle_ino(f->h) : 0;
 }
 
 struct vfs_handle *proc_fd_handle(const struct proc *p, int fd)

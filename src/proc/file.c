@@ -160,7 +160,7 @@ static int device_kind(uint64_t rdev)
 }
 
 /* Makes the open file of a handle, by what it is: takes @h on success. */
-static int from_handle(struct proc *p, struct vfs_handle *h, int oflags, struct proc_file **ret)
+static int from_handle(struct proc *p, struct vfs_handle *h, int oflags, bool may_wait, struct proc_file **ret)
 {
     struct vfs_stat st;
     int kind = FILE_VFS;
@@ -169,6 +169,8 @@ static int from_handle(struct proc *p, struct vfs_handle *h, int oflags, struct 
         return r;
     if (!(oflags & O_PATH)) {
         uint32_t type = st.mode & S_IFMT;
+        if (type == S_IFIFO && !may_wait && !(oflags & O_NONBLOCK))
+            return -EAGAIN;
         if (type == S_IFIFO)
             return pipe__open_fifo(p, h, oflags, ret);
         if (type == S_IFCHR)
@@ -193,14 +195,15 @@ static int from_handle(struct proc *p, struct vfs_handle *h, int oflags, struct 
 }
 
 /* The open file of a path that is no link into /proc/PID/fd. */
-static int open_path(struct proc *p, struct str path, int oflags, uint32_t mode, struct proc_file **ret)
+static int open_path(struct proc *p, uint64_t at, struct str path, int oflags, uint32_t mode, bool may_wait,
+                     struct proc_file **ret)
 {
     struct vfs_ctx ctx = proc_ctx(p);
     struct vfs_handle *h;
-    int r = vfs_open(p->ps->v, &ctx, 0, path, oflags, mode, &h);
+    int r = vfs_open(p->ps->v, &ctx, at, path, oflags, mode, &h);
     if (r < 0)
         return r;
-    r = from_handle(p, h, oflags, ret);
+    r = from_handle(p, h, oflags, may_wait, ret);
     if (r < 0)
         vfs_close(h);
     return r;
@@ -208,26 +211,31 @@ static int open_path(struct proc *p, struct str path, int oflags, uint32_t mode,
 
 int proc_open(struct proc *p, struct str path, int oflags, uint32_t mode)
 {
+    return proc_open_at(p, 0, path, oflags, mode, 0, true);
+}
+
+int proc_open_at(struct proc *p, uint64_t at, struct str path, int oflags, uint32_t mode, int min, bool may_wait)
+{
     if (p->must_end)
         return -EINTR;
-    int fd = fds__lowest(p, 0);
+    int fd = fds__lowest(p, min);
     if (fd < 0)
         return fd;
     struct proc_file *f = NULL, *link = NULL;
     bool nofollow = (oflags & (O_NOFOLLOW | O_EXCL)) != 0;
     int r = 0;
-    bool likely = magic__likely(path);
-    if (likely && magic__find(p, path, nofollow, &link)) {
+    bool likely = magic__likely(at, path);
+    if (likely && magic__find(p, at, path, nofollow, &link)) {
         r = magic__open(p, link, oflags, &f);
     } else {
-        r = open_path(p, path, oflags, mode, &f);
+        r = open_path(p, at, path, oflags, mode, may_wait, &f);
         /* A link from elsewhere into /proc/PID/fd may name what has no path. */
-        if ((r == -ENOENT || r == -EACCES) && !likely && magic__find(p, path, nofollow, &link))
+        if ((r == -ENOENT || r == -EACCES) && !likely && magic__find(p, at, path, nofollow, &link))
             r = magic__open(p, link, oflags, &f);
     }
     if (r < 0)
         return r;
-    r = proc_install(p, f, 0, (oflags & O_CLOEXEC) != 0);
+    r = proc_install(p, f, min, (oflags & O_CLOEXEC) != 0);
     if (r < 0) /* the table cannot have filled while the open blocked, but cost nothing to be sure */
         proc_file_unref(f);
     return r;

@@ -74,6 +74,34 @@ ssize_t proc_read(struct proc *p, int fd, void *buf, size_t n)
     return -EBADF;
 }
 
+/* Neither a place nor an order of reading: pread(2) of it is read(2). */
+static bool placeless(const struct proc_file *f)
+{
+    return f->kind == FILE_NULL || f->kind == FILE_ZERO || f->kind == FILE_FULL || f->kind == FILE_RANDOM;
+}
+
+ssize_t proc_pread(struct proc *p, int fd, void *buf, size_t n, uint64_t off)
+{
+    struct proc_file *f = proc_get(p, fd);
+    if (!f || !f->readable)
+        return -EBADF;
+    if (placeless(f))
+        return proc_read(p, fd, buf, n);
+    if (f->kind != FILE_VFS && f->kind != FILE_TEXT)
+        return -ESPIPE;
+    n = NUM_MIN(n, MAX_IO);
+    int r = charge(p, n);
+    if (r < 0)
+        return r;
+    if (f->kind == FILE_VFS)
+        return vfs_pread(f->h, buf, n, off);
+    size_t size = f->u.text.n, at = off < size ? (size_t)off : size;
+    n = NUM_MIN(n, size - at);
+    if (n)
+        memcpy(buf, f->u.text.p + at, n);
+    return (ssize_t)n;
+}
+
 static ssize_t write_vfs(struct proc_file *f, const char *buf, size_t n)
 {
     size_t done = 0;
@@ -117,6 +145,78 @@ ssize_t proc_write(struct proc *p, int fd, const void *buf, size_t n)
         break;
     }
     return -EBADF;
+}
+
+ssize_t proc_pwrite(struct proc *p, int fd, const void *buf, size_t n, uint64_t off)
+{
+    struct proc_file *f = proc_get(p, fd);
+    if (!f || !f->writable)
+        return -EBADF;
+    if (placeless(f))
+        return proc_write(p, fd, buf, n);
+    if (f->kind != FILE_VFS)
+        return -ESPIPE;
+    n = NUM_MIN(n, MAX_IO);
+    int r = charge(p, n);
+    return r < 0 ? r : vfs_pwrite(f->h, buf, n, off, NULL);
+}
+
+static bool ready_to_read(const struct proc *p, const struct proc_file *f, size_t n)
+{
+    if (f->kind != FILE_PIPE || !n)
+        return true;
+    /* A terminal's reader may have to be stopped first. */
+    if (f->tty && p->ps->foreground && p->pgid != p->ps->foreground)
+        return false;
+    return f->pipe->n || !f->pipe->writers || (f->oflags & O_NONBLOCK);
+}
+
+static bool ready_to_write(const struct proc_file *f, size_t n)
+{
+    if (f->kind == FILE_SINK)
+        return !n; /* how much it takes is known only by writing */
+    if (f->kind != FILE_PIPE || !n)
+        return true;
+    return !f->pipe->readers || LIMIT_PIPE - f->pipe->n >= n || (f->oflags & O_NONBLOCK);
+}
+
+uint64_t proc_available(const struct proc *p, int fd)
+{
+    struct proc_file *f = proc_get(p, fd);
+    if (!f || !f->readable || !(f = input_of(f)))
+        return 0;
+    uint64_t size;
+    switch (f->kind) {
+    case FILE_PIPE:
+        return f->pipe->n;
+    case FILE_VFS:
+        size = vfs_handle_size(f->h);
+        return size > f->off ? size - f->off : 0;
+    case FILE_TEXT:
+        return f->u.text.n > f->off ? f->u.text.n - f->off : 0;
+    case FILE_ZERO:
+    case FILE_FULL:
+    case FILE_RANDOM:
+        return sizeof(zeros);
+    case FILE_NULL:
+    case FILE_SINK:
+    case FILE_CAPTURE:
+    case FILE_TTY:
+        break;
+    }
+    return 0;
+}
+
+bool proc_ready(struct proc *p, int fd, bool write, size_t n)
+{
+    struct proc_file *f = proc_get(p, fd);
+    if (p->must_end || !f || !(write ? f->writable : f->readable))
+        return true;
+    n = NUM_MIN(n, MAX_IO);
+    if (proc_budget <= (int32_t)(n >> 10) + 1)
+        return false;
+    f = write ? output_of(f) : input_of(f);
+    return !f || (write ? ready_to_write(f, n) : ready_to_read(p, f, n));
 }
 
 int proc_peek(struct proc *p, int fd, const void **ret_p, size_t *ret_n)

@@ -12,9 +12,13 @@
  * until it is such an entry or no link.
  */
 
-bool magic__likely(struct str path)
+bool magic__likely(uint64_t at, struct str path)
 {
-    return str_starts(path, STR("/dev/std")) || str_starts(path, STR("/dev/fd/")) || str_starts(path, STR("/proc/"));
+    if (path.n && path.p[0] == '/')
+        path = str_from(path, 1);
+    else if (at != VFS_ROOT_INO)
+        return false;
+    return str_starts(path, STR("dev/std")) || str_starts(path, STR("dev/fd/")) || str_starts(path, STR("proc/"));
 }
 
 /* Cuts @path before its last component. False when that is empty, "." or "..": no link then. */
@@ -30,14 +34,14 @@ static bool split(struct str path, struct str *ret_dir, struct str *ret_last)
     return ret_last->n && !str_eqc(*ret_last, ".") && !str_eqc(*ret_last, "..");
 }
 
-int magic__find(struct proc *p, struct str path, bool nofollow, struct proc_file **ret)
+int magic__find(struct proc *p, uint64_t at, struct str path, bool nofollow, struct proc_file **ret)
 {
     struct proc_set *ps = p->ps;
     struct vfs_ctx ctx = proc_ctx(p);
     struct buf target[2];
-    uint64_t base = 0, there;
+    uint64_t base = at, there;
     int found = 0;
-    if (vfs_lookup(ps->v, &ctx, 0, path, VFS_NOFOLLOW, &there) < 0)
+    if (vfs_lookup(ps->v, &ctx, at, path, VFS_NOFOLLOW, &there) < 0)
         return 0;
     buf_init(&target[0], LIMIT_PATH);
     buf_init(&target[1], LIMIT_PATH);
@@ -126,29 +130,39 @@ int magic__open(struct proc *p, struct proc_file *f, int oflags, struct proc_fil
     return 0;
 }
 
-int proc_stat(struct proc *p, struct str path, int flags, struct vfs_stat *ret)
+int proc_stat_at(struct proc *p, uint64_t at, struct str path, int flags, struct vfs_stat *ret)
 {
     struct vfs_ctx ctx = proc_ctx(p);
     struct proc_file *f;
     bool follow = !(flags & VFS_NOFOLLOW);
-    bool likely = magic__likely(path);
-    if (follow && likely && magic__find(p, path, false, &f))
+    bool likely = magic__likely(at, path);
+    if (follow && likely && magic__find(p, at, path, false, &f))
         return file__stat(f, &p->cred, ret);
-    int r = vfs_stat(p->ps->v, &ctx, 0, path, flags, ret);
-    if (r == -ENOENT && follow && !likely && magic__find(p, path, false, &f))
+    int r = vfs_stat(p->ps->v, &ctx, at, path, flags, ret);
+    if (r == -ENOENT && follow && !likely && magic__find(p, at, path, false, &f))
         return file__stat(f, &p->cred, ret);
     return r;
 }
 
+int proc_stat(struct proc *p, struct str path, int flags, struct vfs_stat *ret)
+{
+    return proc_stat_at(p, 0, path, flags, ret);
+}
+
 int proc_access(struct proc *p, struct str path, int want)
+{
+    return proc_access_at(p, 0, path, want);
+}
+
+int proc_access_at(struct proc *p, uint64_t at, struct str path, int want)
 {
     struct vfs_ctx ctx = proc_ctx(p);
     struct proc_file *f = NULL;
-    bool likely = magic__likely(path);
+    bool likely = magic__likely(at, path);
     int r = 0;
-    if (!likely || !magic__find(p, path, false, &f)) {
-        r = vfs_access(p->ps->v, &ctx, 0, path, want, 0);
-        if (r != -ENOENT || likely || !magic__find(p, path, false, &f))
+    if (!likely || !magic__find(p, at, path, false, &f)) {
+        r = vfs_access(p->ps->v, &ctx, at, path, want, 0);
+        if (r != -ENOENT || likely || !magic__find(p, at, path, false, &f))
             return r;
     }
     if (f->h)

@@ -40,12 +40,18 @@ static bool look(struct proc *p, struct proc_pollfd *e)
     return e->readable || e->writable || e->hangup || e->bad;
 }
 
+int proc_look_fds(struct proc *p, struct proc_pollfd *v, size_t n)
+{
+    int ready = 0;
+    for (size_t i = 0; i < n; i++)
+        ready += look(p, &v[i]);
+    return ready;
+}
+
 int proc_poll_fds(struct proc *p, struct proc_pollfd *v, size_t n, int64_t deadline)
 {
     for (;;) {
-        int ready = 0;
-        for (size_t i = 0; i < n; i++)
-            ready += look(p, &v[i]);
+        int ready = proc_look_fds(p, v, n);
         if (ready)
             return ready;
         for (size_t i = 0; i < n; i++) {
@@ -57,7 +63,7 @@ int proc_poll_fds(struct proc *p, struct proc_pollfd *v, size_t n, int64_t deadl
         }
         int r = proc_block(p, &p->ps->poll_q, deadline);
         if (r == -ETIMEDOUT)
-            return 0;
+            return proc_look_fds(p, v, n); /* the host may have fed what it was asked for just now */
         if (r < 0)
             return r;
     }

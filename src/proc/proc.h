@@ -232,6 +232,10 @@ bool proc_has_tool(const struct proc_set *ps, struct str name);
 int proc_hand_over(struct proc *p, const struct exec_image *img, struct str name, struct str reason,
                    struct outcome *ret);
 
+/* Has @fn called at the point of no return of @p's next proc_exec(), once, or never when it does not come to that. It
+ * may wake and note, not block. NULL: no more. */
+void proc_on_exec(struct proc *p, void (*fn)(void *arg), void *arg);
+
 /* What proc_exec() would do with @path: the engine that claims it (NULL and -ENOEXEC if none), for type -a, caches. */
 int proc_exec_probe(struct proc *p, struct str path, const struct engine_ops **ret_ops, uint64_t *ret_ino);
 
@@ -282,6 +286,12 @@ static inline int proc_poll(struct proc *p)
     return proc_poll_slow(p);
 }
 
+/* Whether proc_poll() would return without switching now. */
+static inline bool proc_has_turn(const struct proc *p)
+{
+    return proc_budget > 1 || p->must_end;
+}
+
 /* Lets other runnable processes have a turn. */
 void proc_yield(struct proc *p);
 
@@ -319,11 +329,17 @@ struct vfs_ctx proc_ctx(const struct proc *p);
  * fifo(7); devices work. */
 int proc_open(struct proc *p, struct str path, int oflags, uint32_t mode);
 
+/* The same relative to the directory @at (0: the cwd), for the lowest descriptor >= @min. Unless @may_wait, opening a
+ * FIFO that might have to wait is -EAGAIN and nothing is changed. */
+int proc_open_at(struct proc *p, uint64_t at, struct str path, int oflags, uint32_t mode, int min, bool may_wait);
+
 /* Lowest free descriptor >= @min for @file (takes the reference on success): EMFILE. */
 int proc_install(struct proc *p, struct proc_file *file, int min, bool cloexec);
 
 /* pipe2(2): ret[0] reads, ret[1] writes. */
 int proc_pipe(struct proc *p, int ret[2], bool cloexec);
+/* The same with descriptors >= @min. */
+int proc_pipe_from(struct proc *p, int min, int ret[2], bool cloexec);
 
 /* read(2), write(2). Blocking (but O_NONBLOCK: EAGAIN). Both may switch to other processes. A read from a pipe, FIFO,
  * terminal or host stream gives what is there, at least one byte, and 0 only at the end; from a file, all that was
@@ -333,6 +349,18 @@ int proc_pipe(struct proc *p, int ret[2], bool cloexec);
 ssize_t proc_read(struct proc *p, int fd, void *buf, size_t n);
 /* See proc_read(). */
 ssize_t proc_write(struct proc *p, int fd, const void *buf, size_t n);
+
+/* pread(2), pwrite(2): as the two above, from and to offset @off, which does not move the descriptor's. ESPIPE. */
+ssize_t proc_pread(struct proc *p, int fd, void *buf, size_t n, uint64_t off);
+/* See proc_pread(). */
+ssize_t proc_pwrite(struct proc *p, int fd, const void *buf, size_t n, uint64_t off);
+
+/* Whether proc_read() or proc_write() of @n bytes would return, be it with an error, without waiting and without
+ * switching. Never so for output to the host. */
+bool proc_ready(struct proc *p, int fd, bool write, size_t n);
+
+/* Bytes that can be read without waiting, as ioctl(2) FIONREAD; 0 when none or not known. */
+uint64_t proc_available(const struct proc *p, int fd);
 
 /* Borrows input without copying: blocks until there is at least one byte; *ret_n is 0 at the end of input. The bytes
  * stay unread until proc_consume() takes some of them, and are borrowed until the next call on any descriptor or tree
@@ -362,6 +390,10 @@ bool proc_isatty(const struct proc *p, int fd);
 int proc_fd_flags(const struct proc *p, int fd);
 /* See proc_fstat(). */
 struct vfs_handle *proc_fd_handle(const struct proc *p, int fd);
+/* Sets O_APPEND and O_NONBLOCK of the open file to what @oflags says, as fcntl(2) F_SETFL: -EBADF. */
+int proc_set_fd_flags(struct proc *p, int fd, int oflags);
+/* The tree's inode behind a descriptor, also of devices and FIFOs; 0: none. */
+uint64_t proc_fd_ino(const struct proc *p, int fd);
 /* Sets close-on-exec. */
 int proc_set_cloexec(struct proc *p, int fd, bool on);
 /* ftruncate(2). */
@@ -375,11 +407,18 @@ struct proc_pollfd {
 /* poll(2): number of ready entries, 0 at @deadline, -EINTR. */
 int proc_poll_fds(struct proc *p, struct proc_pollfd *v, size_t n, int64_t deadline);
 
+/* The look that proc_poll_fds() begins with: fills the results, never waits. */
+int proc_look_fds(struct proc *p, struct proc_pollfd *v, size_t n);
+
 /* stat(2) (flags: VFS_NOFOLLOW) and access(2) by path, as vfs_stat() and vfs_access(), but a path that leads to
  * /proc/PID/fd/N or /dev/std{in,out,err} gives the open file itself, as in Linux. */
 int proc_stat(struct proc *p, struct str path, int flags, struct vfs_stat *ret);
 /* See proc_stat(). */
 int proc_access(struct proc *p, struct str path, int want);
+/* The two relative to the directory @at (0: the cwd). */
+int proc_stat_at(struct proc *p, uint64_t at, struct str path, int flags, struct vfs_stat *ret);
+/* See proc_stat_at(). */
+int proc_access_at(struct proc *p, uint64_t at, struct str path, int want);
 
 /* chdir(2). */
 int proc_chdir(struct proc *p, struct str path);

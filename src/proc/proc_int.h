@@ -62,6 +62,8 @@ struct proc_priv {
     char **(*env)(void *); /* environment of the running program, for /proc */
     void *env_arg;
     uint64_t exe_ino; /* 0: none */
+    void (*on_exec)(void *arg); /* proc_on_exec() */
+    void *on_exec_arg;
     uint32_t fd_cap;
     uint8_t stop_signal;
     bool first; /* made by proc_start(); stays a zombie until proc_forget() */
@@ -366,11 +368,11 @@ int file__random_peek(struct proc_file *f, const void **ret_p, size_t *ret_n);
 
 /* ---- magic.c ---- */
 
-/* Whether @path has the form of such a link, so that it is worth to look before the file itself is tried. */
-bool magic__likely(struct str path);
+/* Whether @path from @at has the form of such a link, so that it is worth to look before the file itself is tried. */
+bool magic__likely(uint64_t at, struct str path);
 /* When @path leads to /proc/PID/fd/N: 1 and the file (borrowed); else 0. A symlink in the last component is followed
  * unless @nofollow. */
-int magic__find(struct proc *p, struct str path, bool nofollow, struct proc_file **ret);
+int magic__find(struct proc *p, uint64_t at, struct str path, bool nofollow, struct proc_file **ret);
 /* open(2) of such a link: a new open of what it names, or the same open description where there is no such thing. */
 int magic__open(struct proc *p, struct proc_file *f, int oflags, struct proc_file **ret);
 

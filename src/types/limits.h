@@ -64,6 +64,11 @@
 #define LIMIT_TRACE_CHANGES 10000u     /* files that an exec changed and its record names; of more, the number */
 #define LIMIT_TRACE_INLINE 256u        /* bytes of output, input or text in an event; more goes to the store */
 
+/* Programs in WebAssembly (wasm/wasi.h). Counts that one call may give. */
+#define LIMIT_WASI_IOVS 1024    /* pieces of one read or write: EINVAL */
+#define LIMIT_WASI_POLL 4096    /* subscriptions of one poll: EINVAL */
+#define LIMIT_WASI_ACTIONS 4096 /* descriptor actions of one spawn: EINVAL */
+
 /* Messages between processes (wire/wire.h). */
 #define LIMIT_MSG (256u << 10)     /* bytes of one message */
 #define LIMIT_DECISIONS (4u << 10) /* bytes of the list of userland programs that one exec ran */

@@ -269,6 +269,11 @@ uint64_t vfs_handle_ino(const struct vfs_handle *h)
     return h->hold->ino;
 }
 
+void vfs_handle_set_append(struct vfs_handle *h, bool on)
+{
+    h->oflags = on ? h->oflags | O_APPEND : h->oflags & ~O_APPEND;
+}
+
 struct vfs *vfs_handle_vfs(const struct vfs_handle *h)
 {
     return h->v;

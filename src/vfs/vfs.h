@@ -209,6 +209,9 @@ uint64_t vfs_handle_ino(const struct vfs_handle *h);
 /* Tree of a handle. */
 struct vfs *vfs_handle_vfs(const struct vfs_handle *h);
 
+/* Sets or takes away O_APPEND, as fcntl(2) F_SETFL. */
+void vfs_handle_set_append(struct vfs_handle *h, bool on);
+
 /* Bytes at @off into @p: count (0 at the end), or EBADF EISDIR EIO. Updates atime as relatime does. */
 ssize_t vfs_pread(struct vfs_handle *h, void *p, size_t n, uint64_t off);
 

@@ -76,7 +76,7 @@ int main(int argc, char **argv)
         return 2;
     }
     struct session **all = mem_zalloc(n * sizeof(*all));
-    struct vfs *tmpl = session_template();
+    struct vfs *tmpl = session_template(NULL);
     struct session *first;
     must(tmpl ? 0 : -1, &err);
     /* What a process makes once is made before the first figure is taken. */

@@ -102,7 +102,7 @@ static void set_up(int dir, const struct session_host *host)
 {
     struct session_config sc = {.limits = limits_default()};
     struct err err = {0};
-    struct vfs *tmpl = session_template();
+    struct vfs *tmpl = session_template(NULL);
     must(tmpl ? 0 : -1, &err);
     must(session_new(tmpl, &sc, host, &plain, &err), &err);
     must(session_new(tmpl, &sc, host, &logged, &err), &err);

@@ -207,7 +207,8 @@ int main(int argc, char **argv)
     static const char *const names[] = {"true"};
     if (argc > 1)
         scale = strtod(argv[1], NULL);
-    if (!ps || proc_base_tree(v, names, 1) < 0 || proc_provide(ps) < 0 || proc_add_engine(ps, &nothing, NULL) < 0)
+    if (!ps || proc_base_tree(v, names, 1, NULL, 0) < 0 || proc_provide(ps) < 0 ||
+        proc_add_engine(ps, &nothing, NULL) < 0)
         return 1;
     proc_begin(ps);
     if (proc_start(ps, &cred, STR("/home/user"), 022, NULL, NULL, NULL, all, NULL, &p) < 0)

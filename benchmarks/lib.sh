@@ -80,3 +80,33 @@ END
 # us NS, s NS: in microseconds, in seconds.
 us() { awk "BEGIN { print $1 / 1000 }"; }
 s() { awk "BEGIN { print $1 / 1e9 }"; }
+
+# loop N COMMAND: a script for bash and ours that runs a command line N times and prints the seconds of one.
+loop() {
+    printf 's=$EPOCHREALTIME; i=0; while [ $i -lt %d ]; do %s; i=$((i+1)); done >/dev/null </dev/null; ' "$1" "$2"
+    printf 'awk "BEGIN { printf \\"%%.9f\\\\n\\", ($EPOCHREALTIME - $s) / %d }"\n' "$1"
+}
+
+# each CLAIM TARGET N OURS PEER [OPTION…]: OURS N times in one session (OPTIONs are of run), PEER N times in one bash that forks and
+# execs; medians of five rounds in turn. TARGET: how many times faster one must be.
+each() {
+    local claim=$1 target=$2 n=$3 ours peer round
+    local script_ours script_peer
+    [ "$SHORT" = 1 ] && n=3
+    script_ours=$(loop "$n" "$4") script_peer=$(loop "$n" "$5")
+    shift 5
+    ours=$(mktemp) peer=$(mktemp)
+    for round in $(seq "$(times 5)"); do
+        "$FRONTAL" run "$@" -c "$script_ours" >>"$ours"
+        bash -c "$script_peer" >>"$peer"
+    done
+    report "$claim" "$(median <"$ours")" "$(median <"$peer")" s "$target" ge
+    rm -f "$ours" "$peer"
+}
+
+# userland: leaves a benchmark that needs the userland where there is none.
+userland() {
+    "$FRONTAL" run --quiet -c 'test -x /usr/lib/frontal/bin/echo' && return
+    echo "the userland is not built: userland/build" >&2
+    exit 0
+}

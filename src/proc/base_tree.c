@@ -20,6 +20,7 @@ static const struct dir_def dirs[] = {
     {"/usr/bin", 0755, 0},
     {"/usr/sbin", 0755, 0},
     {"/usr/lib", 0755, 0},
+    {"/usr/lib/frontal", 0755, 0}, /* the userland's own files, where there is one */
     {"/usr/lib64", 0755, 0},
     {"/usr/share", 0755, 0},
     {"/usr/local", 0755, 0},
@@ -72,6 +73,8 @@ static const struct link_def links[] = {
     {"/dev/stderr", "/proc/self/fd/2"},
     {"/etc/mtab", "../proc/self/mounts"},
     {"/etc/os-release", "../usr/lib/os-release"},
+    {"/usr/share/doc", "../lib/frontal/doc"},
+    {"/usr/share/man", "../lib/frontal/man"},
     {"/var/lock", "/run/lock"},
     {"/var/run", "/run"},
 };
@@ -165,13 +168,14 @@ static int make_file(struct vfs *v, const char *path, struct str text, uint32_t 
     return n < 0 ? (int)n : (size_t)n == text.n ? 0 : -EDQUOT;
 }
 
-static int make_command(struct vfs *v, const char *name)
+/* @magic: of a command or of a tool. */
+static int make_command(struct vfs *v, const char *magic, const char *name)
 {
     struct buf path, text;
     buf_init(&path, LIMIT_PATH);
     buf_init(&text, LIMIT_NAME + 16);
     buf_addf(&path, "/usr/bin/%s", name);
-    buf_addf(&text, PROC_COMMAND_MAGIC "%s\n", name);
+    buf_addf(&text, "%s%s\n", magic, name);
     int r = path.err ? path.err : text.err;
     if (r == 0)
         r = make_file(v, path.p, buf_str(&text), 0755);
@@ -182,7 +186,7 @@ static int make_command(struct vfs *v, const char *name)
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-int proc_base_tree(struct vfs *v, const char *const *names, size_t n_names)
+int proc_base_tree(struct vfs *v, const char *const *names, size_t n_names, const char *const *tools, size_t n_tools)
 {
     int r = 0;
     for (size_t i = 0; i < COUNT(dirs) && r == 0; i++)
@@ -195,6 +199,10 @@ int proc_base_tree(struct vfs *v, const char *const *names, size_t n_names)
     for (size_t i = 0; i < COUNT(files) && r == 0; i++)
         r = make_file(v, files[i].path, str_c(files[i].text), files[i].mode);
     for (size_t i = 0; i < n_names && r == 0; i++)
-        r = make_command(v, names[i]);
+        r = make_command(v, PROC_COMMAND_MAGIC, names[i]);
+    for (size_t i = 0; i < n_tools && r == 0; i++) {
+        r = make_command(v, PROC_TOOL_MAGIC, tools[i]);
+        r = r == -EEXIST ? 0 : r;
+    }
     return r;
 }

@@ -112,7 +112,7 @@ static int script_argv(struct image *im, const char *interp, const char *arg, st
 }
 
 /* The engine that claims the image: index, or -ENOEXEC and the like. */
-static int find_engine(struct proc_set *ps, const struct exec_image *img)
+static int find_engine(const struct proc_set *ps, const struct exec_image *img)
 {
     for (uint32_t i = 0; i < ps->n_engines; i++) {
         int r = ps->engines[i].ops->claims(ps->engines[i].engine, img);
@@ -203,6 +203,17 @@ static void become(struct proc *p, const struct image *im, struct str path, uint
     pr->on_exec = NULL;
 }
 
+/* The host hears of each tool that runs for itself; of commands it does not, they are the rule. */
+static void tell_tool(struct proc *p, const struct image *im)
+{
+    struct str head = im->img.head;
+    if (!p->ps->host.decided || !str_starts(head, STR(PROC_TOOL_MAGIC)))
+        return;
+    struct str name = str_from(head, sizeof(PROC_TOOL_MAGIC) - 1);
+    ptrdiff_t nl = str_find(name, '\n', 0);
+    p->ps->host.decided(p->ps->host.arg, nl < 0 ? name : str_of(name.p, (size_t)nl), p->engine->name, STR(""));
+}
+
 int proc_exec(struct proc *p, struct str path, int argc, char **argv, char **(*env)(void *), void *env_arg,
               struct outcome *ret)
 {
@@ -219,6 +230,7 @@ int proc_exec(struct proc *p, struct str path, int argc, char **argv, char **(*e
     if (r >= 0) {
         struct outcome o = {.kind = OUTCOME_LOST};
         become(p, &im, path, (uint32_t)r);
+        tell_tool(p, &im);
         r = p->must_end ? 0 : p->engine->run(p->priv->engine_obj, p, &im.img, &o);
         p->engine = NULL;
         p->argv = NULL;
@@ -230,6 +242,47 @@ int proc_exec(struct proc *p, struct str path, int argc, char **argv, char **(*e
     }
     free_keep(keep, &im);
     return r;
+}
+
+/* The image that the file of the tool @name would be. @head has room for ENGINE_HEAD bytes. -ENAMETOOLONG. */
+static int tool_image(struct exec_image *img, struct str name, char *head)
+{
+    struct str magic = STR(PROC_TOOL_MAGIC);
+    if (name.n + magic.n + 1 > ENGINE_HEAD)
+        return -ENAMETOOLONG;
+    memcpy(head, magic.p, magic.n);
+    memcpy(head + magic.n, name.p, name.n);
+    head[magic.n + name.n] = '\n';
+    img->head = str_of(head, magic.n + name.n + 1);
+    return 0;
+}
+
+static int find_tool(const struct proc_set *ps, struct exec_image *img, struct str name, char *head)
+{
+    int r = tool_image(img, name, head);
+    return r < 0 ? r : find_engine(ps, img);
+}
+
+bool proc_has_tool(const struct proc_set *ps, struct str name)
+{
+    char head[ENGINE_HEAD];
+    struct exec_image img = {0};
+    return find_tool(ps, &img, name, head) >= 0;
+}
+
+int proc_hand_over(struct proc *p, const struct exec_image *img, struct str name, struct str reason,
+                   struct outcome *ret)
+{
+    char head[ENGINE_HEAD];
+    struct exec_image tool = *img;
+    int r = find_tool(p->ps, &tool, name, head);
+    if (r < 0)
+        return -ENOENT;
+    p->engine = p->ps->engines[r].ops;
+    p->priv->engine_obj = p->ps->engines[r].engine;
+    if (p->ps->host.decided)
+        p->ps->host.decided(p->ps->host.arg, name, p->engine->name, reason);
+    return p->engine->run(p->priv->engine_obj, p, &tool, ret);
 }
 
 void proc_on_exec(struct proc *p, void (*fn)(void *arg), void *arg)

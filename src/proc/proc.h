@@ -145,6 +145,9 @@ struct proc_host {
     int64_t attend_ns; /* nanoseconds between calls of it; 0: a millisecond */
     /* Random bytes; NULL: getrandom. */
     void (*entropy)(void *arg, void *p, size_t n);
+    /* A program of the userland begins: what runs, and why not the C command of that name (empty: there is none). May
+     * be NULL. */
+    void (*decided)(void *arg, struct str command, const char *engine, struct str reason);
 };
 
 /* A set on the tree @v (borrowed; the caller frees it after the set) with the memory account of its own. NULL when
@@ -220,6 +223,14 @@ struct outcome proc_end_inline(struct proc *child, struct outcome o);
  * permission or not a regular file), -ENOEXEC (no engine claims it), -E2BIG, -ELOOP if it never began. */
 int proc_exec(struct proc *p, struct str path, int argc, char **argv, char **(*env)(void *), void *env_arg,
               struct outcome *ret);
+
+/* Whether an engine runs the userland's tool @name. */
+bool proc_has_tool(const struct proc_set *ps, struct str name);
+
+/* Called in an engine's run() that finds it cannot do what @img asks, for @reason, and has neither read nor written
+ * anything: the userland's tool @name takes the program over. Returns as run() does; -ENOENT: there is no such tool. */
+int proc_hand_over(struct proc *p, const struct exec_image *img, struct str name, struct str reason,
+                   struct outcome *ret);
 
 /* Has @fn called at the point of no return of @p's next proc_exec(), once, or never when it does not come to that. It
  * may wake and note, not block. NULL: no more. */
@@ -524,8 +535,9 @@ const char *proc_machine(void);
 
 /* Fills an empty tree with what every session has: /bin -> usr/bin and the like, /dev nodes,
  * /etc/{passwd,group,hostname,hosts,os-release,…}, /tmp (1777), /home/user (uid 1000), /root, /var, /usr/bin/NAME for
- * each command in @names (see PROC_COMMAND_MAGIC), an empty /proc. */
-int proc_base_tree(struct vfs *v, const char *const *names, size_t n_names);
+ * each command in @names (PROC_COMMAND_MAGIC) and each of @tools (PROC_TOOL_MAGIC) that is no command, an empty /proc.
+ */
+int proc_base_tree(struct vfs *v, const char *const *names, size_t n_names, const char *const *tools, size_t n_tools);
 
 /* Provides /proc for the set's tree: self, PID/{cmdline,comm,status,stat,cwd,exe,fd,environ,maps?…} as far as scripts
  * read them, meminfo, cpuinfo, uptime, loadavg, version, mounts, filesystems,
@@ -537,6 +549,8 @@ const struct vfs_provider *proc_provider(void);
 /* Content of a /usr/bin file that stands for a C command: the magic, the name, a newline. The builtin engine claims it.
  */
 #define PROC_COMMAND_MAGIC "\177FSC\n"
+/* The same of a file that stands for a tool of the userland. */
+#define PROC_TOOL_MAGIC "\177FSW\n"
 
 /* ---- capture ---- */
 

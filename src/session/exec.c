@@ -151,6 +151,28 @@ static int check(const struct wire_exec *e, struct err *err)
     return 0;
 }
 
+/* Each decision once, as one line of three texts apart by tabs. What does not fit any more is left out. */
+static void decided(void *arg, struct str command, const char *engine, struct str reason)
+{
+    struct session *s = arg;
+    char line[512];
+    if (!s->run)
+        return;
+    int n = snprintf(line, sizeof line, "%.*s\t%s\t%.*s\n", (int)command.n, command.p, engine, (int)reason.n, reason.p);
+    if (n <= 0 || (size_t)n >= sizeof line)
+        return;
+    struct buf *out = &s->run->decisions;
+    struct str known = buf_str(out), it = str_of(line, (size_t)n);
+    for (size_t at = 0; at < known.n;) {
+        struct str rest = str_from(known, at);
+        if (str_starts(rest, it))
+            return;
+        at += (size_t)str_find(rest, '\n', 0) + 1;
+    }
+    if (out->n + it.n <= out->max)
+        (void)buf_adds(out, it);
+}
+
 /* The process set and the shell's world, with the tape that was asked for. What a set that lived before has kept
  * (memory charged, numbers given, its boot) is no part of a tape: unless processes live, such an exec gets a new one.
  */
@@ -163,10 +185,12 @@ static int make_world(struct session *s, struct err *err)
         return session__tape_begin(s) ? err_set(err, -ENOMEM, "no memory for the session's tape") : 0;
     s->tape.resized = false;
     s->tape.inexact = NULL;
-    s->proc_host = (struct proc_host){.arg = s, .attend = attend};
+    s->proc_host = (struct proc_host){.arg = s, .attend = attend, .decided = decided};
     s->ps = proc_set_new(s->tree, &s->limits, &s->proc_host);
     s->world = s->ps ? shell_world_new(s->ps) : NULL;
-    if (!s->world || session__tape_begin(s) || proc_provide(s->ps)) {
+    const struct session_userland *u = s->userland;
+    if (!s->world || (u && u->engine && proc_add_engine(s->ps, u->engine, u->engine_obj) < 0) ||
+        session__tape_begin(s) || proc_provide(s->ps)) {
         session__tape_end(s);
         proc_set_free(s->ps);
         shell_world_free(s->world);
@@ -244,6 +268,7 @@ int session_exec(struct session *s, const struct wire_exec *e, struct err *err)
     buf_init(&run->answer, LIMIT_MSG_DATA);
     buf_init(&run->prompt, LIMIT_PATH);
     buf_init(&run->prompt2, LIMIT_PATH);
+    buf_init(&run->decisions, LIMIT_DECISIONS);
     s->run = run;
     run->serving = e->kind == WIRE_EXEC_SERVE;
     run->want_root = e->want_root;
@@ -269,6 +294,7 @@ static bool line_ended(struct session *s)
     if (!r->serving || !r->line_done || proc_held(s->ps))
         return false;
     r->line_done = false;
+    buf_clear(&r->decisions);
     return true;
 }
 
@@ -338,6 +364,7 @@ void session_result(struct session *s, struct wire_result *ret)
     ret->prompt = buf_str(&r->prompt);
     ret->prompt2 = buf_str(&r->prompt2);
     ret->exited = r->shell_exited;
+    ret->decisions = buf_str(&r->decisions);
     if (r->keep_error)
         ret->message = STR("the shell's state could not be kept");
     if (r->want_root && session_root(s, ret->root))

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "base/assert.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "session/journal_int.h"
@@ -71,6 +72,23 @@ static void take_back(struct journal *j, uint64_t seq)
         trace_drop(j->trace);
 }
 
+static int put_decisions(struct journal *j, struct str text)
+{
+    int r = 0;
+    for (ptrdiff_t nl; r == 0 && (nl = str_find(text, '\n', 0)) >= 0; text = str_from(text, (size_t)nl + 1)) {
+        struct str line = str_of(text.p, (size_t)nl);
+        ptrdiff_t depth = str_find(line, '\t', 0), reason = depth < 0 ? -1 : str_find(line, '\t', (size_t)depth + 1);
+        ASSERT(depth >= 0 && reason >= 0);
+        struct trace_event e = {.type = TRACE_DECISION,
+                                .u.decision = {.command = str_of(line.p, (size_t)depth),
+                                               .depth = str_of(line.p + depth + 1, (size_t)(reason - depth - 1)),
+                                               .reason = str_from(line, (size_t)reason + 1),
+                                               .rule = STR("default")}};
+        r = journal__append(j, &e);
+    }
+    return r;
+}
+
 static int record(struct journal *j, struct wire_result *res)
 {
     struct trace_event e = {.type = TRACE_END,
@@ -92,6 +110,8 @@ static int record(struct journal *j, struct wire_result *res)
         struct trace_event limit = {.type = TRACE_LIMIT, .u.limit.reason = (uint8_t)res->outcome.reason};
         r = journal__append(j, &limit);
     }
+    if (r == 0)
+        r = put_decisions(j, res->decisions);
     e.u.end.changes = (uint32_t)(l.n < UINT32_MAX ? l.n : UINT32_MAX);
     e.u.end.replayable = !j->why_not;
     e.u.end.why_not = str_c(j->why_not ? j->why_not : "");

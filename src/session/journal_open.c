@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "proc/proc.h"
 #include "session/journal_int.h"
+#include "session/session_int.h"
 #include "types/errtab.h"
 #include "vfs/vfs.h"
 
@@ -101,7 +102,9 @@ static int load_tree(struct journal *j, struct vfs *tmpl, const struct session_c
     struct cas_id root;
     if (session_quota(tmpl, &sc->limits, &env.quota))
         return err_set(err, -ENOMEM, "no memory for the session's tree");
-    env.provider = proc_provider();
+    struct vfs_image_provider providers[SESSION_PROVIDERS];
+    env.providers = providers;
+    env.n_providers = session__providers(sc, providers);
     for (uint32_t i = 0; i < sc->n_mounts; i++)
         hosts[i] = (struct vfs_image_host){sc->mounts[i].fd, sc->host_uid, sc->host_gid, 0,
                                            0}; /* see vfs_image_own_mounts() */

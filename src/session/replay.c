@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "session/replay.h"
+#include "session/session_int.h"
 
 #include <errno.h>
 
@@ -233,7 +234,8 @@ static int apply_limits(struct limits *l, struct str text)
 static int open_session(struct replay *p, struct err *err)
 {
     struct session_config sc = *p->sc;
-    struct vfs_image_env env = {.provider = proc_provider()};
+    struct vfs_image_provider providers[SESSION_PROVIDERS];
+    struct vfs_image_env env = {.providers = providers, .n_providers = session__providers(p->sc, providers)};
     struct cas_id root;
     session_free(p->session);
     p->session = NULL;

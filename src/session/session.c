@@ -14,7 +14,16 @@
 #define TEMPLATE_BYTES (64u << 20)
 #define TEMPLATE_INODES 100000u
 
-struct vfs *session_template(void)
+uint32_t session__providers(const struct session_config *cfg, struct vfs_image_provider *ret)
+{
+    ret[0] = (struct vfs_image_provider){.ops = proc_provider()};
+    if (!cfg->userland || !cfg->userland->layer)
+        return 1;
+    ret[1] = (struct vfs_image_provider){cfg->userland->layer, cfg->userland->layer_arg};
+    return 2;
+}
+
+struct vfs *session_template(const struct session_userland *u)
 {
     struct vfs_quota quota = {TEMPLATE_BYTES, TEMPLATE_INODES};
     struct vfs *v = vfs_new(&quota);
@@ -25,7 +34,9 @@ struct vfs *session_template(void)
     const char **names = mem_alloc((n + 1) * sizeof(*names));
     for (size_t i = 0; i < n; i++)
         names[i] = defs[i]->name;
-    int e = proc_base_tree(v, names, n);
+    int e = proc_base_tree(v, names, n, u ? u->tools : NULL, u ? u->n_tools : 0);
+    if (e == 0 && u && u->layer)
+        e = vfs_provide(v, STR(SESSION_LAYER), u->layer, u->layer_arg);
     mem_free(names);
     if (e) {
         vfs_free(v);
@@ -119,6 +130,7 @@ int session_new(struct vfs *tmpl, const struct session_config *cfg, const struct
     struct session *s = mem_zalloc(sizeof(*s));
     s->host = host;
     s->limits = cfg->limits;
+    s->userland = cfg->userland;
     buf_init(&s->reply, LIMIT_MSG_DATA);
     buf_init(&s->shell_state, LIMIT_SHELL_STATE);
     int e = set_up(s, tmpl, cfg, err);
@@ -182,6 +194,7 @@ void session__run_free(struct session *s)
     buf_done(&r->answer);
     buf_done(&r->prompt);
     buf_done(&r->prompt2);
+    buf_done(&r->decisions);
     buf_done(&r->kept);
     mem_free(r);
     s->run = NULL;

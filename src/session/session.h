@@ -42,6 +42,19 @@ struct session_mount {
     int fd;         /* taken */
 };
 
+/* What programs there are besides the C commands. Borrowed; outlives every session. */
+struct session_userland {
+    const char *const *tools; /* names, each a file in /usr/bin */
+    size_t n_tools;
+    const struct engine_ops *engine; /* runs them; NULL: no such engine */
+    void *engine_obj;
+    const struct vfs_provider *layer; /* provides SESSION_LAYER; NULL: it is an empty directory */
+    void *layer_arg;
+};
+
+/* Where the userland's read-only files appear. */
+#define SESSION_LAYER "/usr/lib/frontal"
+
 struct session_config {
     struct str user; /* name or number in the template's /etc/passwd; empty: "user" */
     struct str cwd;  /* empty: the user's home */
@@ -50,7 +63,8 @@ struct session_config {
     const struct session_mount *mounts;
     uint32_t n_mounts;
     struct vfs *tree; /* taken: the tree of a session that goes on, its mounts in it; NULL: a fork of the template */
-    struct vfs_canon *canon; /* taken: what is known of its hashes; may be NULL */
+    struct vfs_canon *canon;                 /* taken: what is known of its hashes; may be NULL */
+    const struct session_userland *userland; /* NULL: only C commands */
 };
 
 /* What a session needs of its owner. Borrowed; outlives the session. */
@@ -64,8 +78,9 @@ struct session_host {
     void (*attend)(void *arg);
 };
 
-/* The tree all sessions of a worker start from: base directories and the C commands. NULL when memory is short. */
-struct vfs *session_template(void);
+/* The tree all sessions of a worker start from: base directories, the C commands, and the userland (NULL: none). NULL
+ * when memory is short. */
+struct vfs *session_template(const struct session_userland *u);
 
 /* A session on a fork of @tmpl. -EINVAL (unknown user, bad mount path), -ENOMEM, or what mounting gave. */
 int session_new(struct vfs *tmpl, const struct session_config *cfg, const struct session_host *host,

@@ -38,6 +38,7 @@ struct session_run {
     struct buf answer;
     uint32_t answer_value;
     struct buf prompt, prompt2;
+    struct buf decisions; /* of wire_result */
     /* a shell that goes on (keep.c) */
     struct shell_keep keep;
     struct buf kept; /* its state as it ended */
@@ -77,9 +78,14 @@ struct session {
     struct buf reply; /* data of the last fs reply */
     struct buf shell_state;
     char *cwd; /* heap */
+    const struct session_userland *userland;
     struct proc_host proc_host;
     struct tape_state tape;
 };
+
+/* Who provides directories in a tree that is loaded: at most SESSION_PROVIDERS of them into @ret; their number. */
+#define SESSION_PROVIDERS 2
+uint32_t session__providers(const struct session_config *cfg, struct vfs_image_provider *ret);
 
 /* Finds @who (name or number) in the tree's passwd and group files: 0, -ENOENT, -ENOMEM. */
 int session__find_user(struct vfs *v, struct str who, struct session_user *ret);

@@ -30,8 +30,7 @@ static int run(void *engine, struct proc *p, const struct exec_image *img, struc
     const struct cmd_def *def = engine_builtin_command(img->head);
     if (!def)
         return -ENOEXEC;
-    *ret = (struct outcome){.kind = OUTCOME_EXITED, .code = (uint8_t)cmd_run(def, p, img)};
-    return 0;
+    return cmd_run(def, p, img, ret);
 }
 
 const struct engine_ops engine_builtin = {.name = "builtin", .tier = "isolate", .claims = claims, .run = run};

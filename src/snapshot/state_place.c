@@ -230,36 +230,10 @@ void state_place_done(struct state_place *p)
 /* ---- the tree ---- */
 
 /* What a provider shows is of a running session; here there is none. */
-static int nothing_lookup(void *arg, uint64_t id, struct str name, uint64_t *ret_id, uint32_t *ret_mode)
-{
-    (void)arg, (void)id, (void)name, (void)ret_id, (void)ret_mode;
-    return -ENOENT;
-}
-
-static int nothing_next(void *arg, uint64_t id, struct str after, char *name, uint64_t *ret_id, uint32_t *ret_mode)
-{
-    (void)arg, (void)id, (void)after, (void)name, (void)ret_id, (void)ret_mode;
-    return 0;
-}
-
-static int nothing_read(void *arg, uint64_t id, struct buf *out)
-{
-    (void)arg, (void)id, (void)out;
-    return -ENOENT;
-}
-
-static void nothing_owner(void *arg, uint64_t id, uint32_t *ret_uid, uint32_t *ret_gid)
-{
-    (void)arg, (void)id;
-    *ret_uid = *ret_gid = 0;
-}
-
-static const struct vfs_provider nothing = {nothing_lookup, nothing_next, nothing_read, nothing_owner};
-
 int state__load(struct cas *c, const struct cas_id *image, struct vfs **ret, struct vfs_canon **ret_canon,
                 struct cas_id *ret_root)
 {
-    struct vfs_image_env env = {.provider = &nothing, .quota = {UINT64_MAX, UINT64_MAX}};
+    struct vfs_image_env env = {.quota = {UINT64_MAX, UINT64_MAX}};
     struct cas_id root;
     return vfs_image_load(c, image, &env, ret, ret_canon, ret_root ? ret_root : &root);
 }

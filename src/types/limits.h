@@ -20,6 +20,8 @@
 #define LIMIT_LINKS 65000              /* hard links of a file: EMLINK */
 #define LIMIT_FILE (UINT64_C(1) << 40) /* bytes of one file: EFBIG */
 #define LIMIT_MOUNTS 64
+#define LIMIT_LAYER (1ull << 30)   /* bytes of the userland's file of read-only files */
+#define LIMIT_LAYER_ENTRIES 100000 /* files and directories in it */
 #define LIMIT_GROUPS 32
 #define LIMIT_WORKER_FDS 4096 /* host descriptors of a worker: mounts and the host files open through them */
 #define LIMIT_KEEP_FDS (LIMIT_MOUNTS + 8) /* descriptors a worker is born with */
@@ -69,6 +71,7 @@
 
 /* Messages between processes (wire/wire.h). */
 #define LIMIT_MSG (256u << 10)     /* bytes of one message */
+#define LIMIT_DECISIONS (4u << 10) /* bytes of the list of userland programs that one exec ran */
 #define LIMIT_MSG_DATA (64u << 10) /* bytes of stream data in one message */
 
 /* What one session may use. */

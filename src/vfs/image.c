@@ -116,7 +116,7 @@ static void put_table(struct buf *out, const struct radix *r)
 static void put_mount(struct buf *out, const struct mount *m)
 {
     vfs__image_put_num(out, m->ops ? MOUNT_PROVIDER : m->host->file ? MOUNT_FILE : MOUNT_DIR);
-    vfs__image_put_num(out, m->ro);
+    vfs__image_put_num(out, m->ops ? m->ops->kind : m->ro);
     vfs__image_put_num(out, m->parent);
     vfs__image_put_num(out, m->covers);
     vfs__image_put_num(out, (uint64_t)m->time);
@@ -228,7 +228,19 @@ static void none_owner(void *arg, uint64_t id, uint32_t *ret_uid, uint32_t *ret_
     *ret_uid = *ret_gid = 0;
 }
 
-static const struct vfs_provider no_provider = {none_lookup, none_next, none_read, none_owner};
+static const struct vfs_provider no_provider = {
+    .lookup = none_lookup, .next = none_next, .read = none_read, .owner = none_owner};
+
+static void set_provider(struct mount *m, uint64_t kind, const struct vfs_image_env *env)
+{
+    m->ops = &no_provider;
+    for (uint32_t i = 0; i < env->n_providers; i++) {
+        if (env->providers[i].ops->kind == kind) {
+            m->ops = env->providers[i].ops;
+            m->arg = env->providers[i].arg;
+        }
+    }
+}
 
 static int get_mounts(struct cursor *c, struct loading *l, const struct vfs_image_env *env)
 {
@@ -246,15 +258,14 @@ static int get_mounts(struct cursor *c, struct loading *l, const struct vfs_imag
     uint32_t hosts = 0;
     for (; ms->n < n; ms->n++) {
         uint64_t kind = cursor_varint(c), ro = cursor_varint(c);
-        struct mount m = {.ro = ro == 1};
+        struct mount m = {.ro = kind != MOUNT_PROVIDER && ro == 1};
         m.parent = cursor_varint(c);
         m.covers = cursor_varint(c);
         m.time = (int64_t)cursor_varint(c);
-        if (c->bad || kind > MOUNT_FILE || ro > 1)
+        if (c->bad || kind > MOUNT_FILE || ro > (kind == MOUNT_PROVIDER ? UINT8_MAX : 1))
             return -EBADMSG;
         if (kind == MOUNT_PROVIDER) {
-            m.ops = env->provider ? env->provider : &no_provider;
-            m.arg = env->provider_arg;
+            set_provider(&m, ro, env);
         } else {
             const struct vfs_image_host *h = hosts < env->n_hosts ? &env->hosts[hosts] : NULL;
             hosts++;

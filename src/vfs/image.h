@@ -58,9 +58,13 @@ struct vfs_image_host {
                host's */
     uint32_t host_uid, host_gid, uid, gid; /* as of vfs_mount_host() */
 };
+struct vfs_image_provider {
+    const struct vfs_provider *ops;
+    void *arg;
+};
 struct vfs_image_env {
-    const struct vfs_provider *provider; /* of every provided directory; NULL: they are empty */
-    void *provider_arg;
+    const struct vfs_image_provider *providers; /* by their kind; provided directories of other kinds are empty */
+    uint32_t n_providers;
     struct vfs_image_host *hosts; /* in the order in which they were mounted */
     uint32_t n_hosts;             /* mounts beyond these are not there */
     struct vfs_quota quota;

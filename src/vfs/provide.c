@@ -70,6 +70,9 @@ int vfs__provided_node(const struct vfs *v, uint64_t ino, struct node *tmp)
     tmp->atime = tmp->mtime = tmp->ctime = tmp->btime = m->time;
     if (m->ops->owner)
         m->ops->owner(m->arg, id_of(ino), &tmp->uid, &tmp->gid);
+    struct str s;
+    if (m->ops->bytes && !S_ISDIR(tmp->mode) && m->ops->bytes(m->arg, id_of(ino), &s) == 0)
+        tmp->size = s.n;
     return 0;
 }
 
@@ -134,6 +137,12 @@ int vfs__provided_read(const struct vfs *v, uint64_t ino, struct buf *out)
 {
     const struct mount *m = provider(v, ino);
     return m ? m->ops->read(m->arg, id_of(ino), out) : -ESTALE;
+}
+
+int vfs__provided_bytes(const struct vfs *v, uint64_t ino, struct str *ret)
+{
+    const struct mount *m = provider(v, ino);
+    return !m ? -ESTALE : m->ops->bytes ? m->ops->bytes(m->arg, id_of(ino), ret) : -EOPNOTSUPP;
 }
 
 int vfs__provided_next(const struct vfs *v, uint64_t dir, struct str after, char *name, uint64_t *ret_ino,

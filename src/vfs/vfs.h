@@ -261,6 +261,8 @@ int vfs_dir_count(struct vfs *v, uint64_t dir, uint64_t *ret);
  * try; EACCES for opening to write). */
 #define VFS_PROVIDED (UINT64_C(1) << 62)
 struct vfs_provider {
+    /* Tells providers apart where a tree is stored and loaded again; 0 is /proc. */
+    uint8_t kind;
     /* Child @name of the provided directory @id: its id (> 0) and mode, or -ENOENT. ".." asks for the parent; a
      * provider that answers -ENOENT to it has its directories searched instead, to a depth of eight. */
     int (*lookup)(void *arg, uint64_t id, struct str name, uint64_t *ret_id, uint32_t *ret_mode);
@@ -268,6 +270,9 @@ struct vfs_provider {
     int (*next)(void *arg, uint64_t id, struct str after, char *name, uint64_t *ret_id, uint32_t *ret_mode);
     /* Content of a file, or target of a symlink, as it is now. Read once when opened. */
     int (*read)(void *arg, uint64_t id, struct buf *out);
+    /* The same of a provider whose content stays as it is, and where it is, as long as the provider: borrowed, and the
+     * size of a file is that of its content. NULL: read() is asked at each open, and files say 0. */
+    int (*bytes)(void *arg, uint64_t id, struct str *ret);
     /* Owner of a node. */
     void (*owner)(void *arg, uint64_t id, uint32_t *ret_uid, uint32_t *ret_gid);
 };

@@ -513,6 +513,7 @@ struct vfs_handle {
     bool window_eof; /* the window ended short of a page */
     char *data;      /* content of a provided file */
     size_t data_n;
+    bool data_borrowed;   /* from the provider, for good */
     struct vfs_cred cred; /* who opened it: decides whether a write keeps setuid and setgid */
 };
 
@@ -623,6 +624,8 @@ int vfs__provided_node(const struct vfs *v, uint64_t ino, struct node *tmp);
 int vfs__provided_child(const struct vfs *v, uint64_t dir, struct str name, uint64_t *ret_ino, uint32_t *ret_type);
 /* Parent of a provided directory. */
 int vfs__provided_parent(const struct vfs *v, uint64_t dir, uint64_t *ret);
+/* Content borrowed for good: 0, or -EOPNOTSUPP when it must be read. */
+int vfs__provided_bytes(const struct vfs *v, uint64_t ino, struct str *ret);
 /* Content or target, appended to @out. */
 int vfs__provided_read(const struct vfs *v, uint64_t ino, struct buf *out);
 /* As vfs_dir_next(); @name holds LIMIT_NAME + 1 bytes. */

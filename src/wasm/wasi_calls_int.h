@@ -8,7 +8,8 @@
 
 #include "wasm/wasi.h"
 
-/* X(NAME, PARAMETERS, KIND): wasi_snapshot_preview1, as the witx has them. */
+/* X(NAME, PARAMETERS, KIND): wasi_snapshot_preview1, as the witx has them; the one that returns nothing stands apart. */
+#define WASI_PREVIEW1_VOID(X) X(proc_exit, "i", WASI_PLAIN)
 #define WASI_PREVIEW1(X)                                                                                               \
     X(args_get, "ii", WASI_PLAIN)                                                                                      \
     X(args_sizes_get, "ii", WASI_PLAIN)                                                                                \
@@ -48,7 +49,6 @@
     X(path_symlink, "iiiii", WASI_WAITS)                                                                               \
     X(path_unlink_file, "iii", WASI_WAITS)                                                                             \
     X(poll_oneoff, "iiii", WASI_WAITS)                                                                                 \
-    X(proc_exit, "i", WASI_PLAIN)                                                                                      \
     X(proc_raise, "i", WASI_WAITS)                                                                                     \
     X(random_get, "ii", WASI_WAITS)                                                                                    \
     X(sched_yield, "", WASI_WAITS)                                                                                     \
@@ -92,6 +92,7 @@
 
 #define WASI_DECLARE(name, params, kind) int wasi__##name(struct wasi *w, const uint64_t *args);
 WASI_PREVIEW1(WASI_DECLARE)
+WASI_PREVIEW1_VOID(WASI_DECLARE)
 #undef WASI_DECLARE
 #define WASI_DECLARE(name, params, kind) int wasi__host_##name(struct wasi *w, const uint64_t *args);
 WASI_HOST(WASI_DECLARE)

@@ -7,7 +7,7 @@
  * A struct wasm_world belongs to a worker process. It holds Wasmtime's engine, one linker with every host function, and
  * the modules of the userland; all of that is made at the first program (wasm_world_new() costs nothing), so that a
  * session that runs none pays for none. Its programs are stages like any other (engine/engine.h): engine_wasm claims
- * files that begin with "\0asm" and the tools' files (WASM_TOOL_MAGIC).
+ * files that begin with "\0asm" and the tools' files (PROC_TOOL_MAGIC).
  *
  * One program is one store and one instance in a slot of the pool, called on a fiber of Wasmtime. run() polls the call
  * on the process's coroutine. The fiber gives way when a host function must wait (wasi.h) and, each millisecond, at an
@@ -34,9 +34,6 @@
 struct err;
 struct proc;
 
-/* Begins a file of the tree that stands for a tool of the userland: the magic, the tool's name, a newline. */
-#define WASM_TOOL_MAGIC "\177FSW\n"
-
 struct wasm_world;
 
 struct wasm_config {
@@ -52,7 +49,8 @@ struct wasm_world *wasm_world_new(const struct wasm_config *cfg);
 /* No program may be alive. Accepts NULL. */
 void wasm_world_free(struct wasm_world *w);
 
-/* Makes engine and modules now instead of at the first program (a worker of a pool). 0, or a negative errno and @err. */
+/* Makes engine and modules now instead of at the first program (a worker of a pool). 0, or a negative errno and @err.
+ */
 int wasm_world_load(struct wasm_world *w, struct err *err);
 
 /* A tool of the userland. */

@@ -93,6 +93,31 @@ static int set_changes(json_t *o, const struct json_run *run)
     return bad | json_object_set_new(o, "changes", list);
 }
 
+/* The part of @line up to a tab, which it loses. */
+static struct str take_field(struct str *line)
+{
+    ptrdiff_t tab = str_find(*line, '\t', 0);
+    struct str f = tab < 0 ? *line : str_of(line->p, (size_t)tab);
+    *line = tab < 0 ? str_of(line->p + line->n, 0) : str_from(*line, (size_t)tab + 1);
+    return f;
+}
+
+static int set_decisions(json_t *o, struct str text)
+{
+    json_t *list = json_array();
+    int bad = 0;
+    for (ptrdiff_t nl; (nl = str_find(text, '\n', 0)) >= 0; text = str_from(text, (size_t)nl + 1)) {
+        struct str line = str_of(text.p, (size_t)nl);
+        json_t *d = json_object();
+        bad |= json_put_bytes(d, "command", "command_encoding", take_field(&line));
+        bad |= json_put_bytes(d, "engine", "engine_encoding", take_field(&line));
+        if (line.n)
+            bad |= json_put_bytes(d, "reason", "reason_encoding", line);
+        bad |= json_array_append_new(list, d);
+    }
+    return bad | json_object_set_new(o, "decisions", list);
+}
+
 static int fill(json_t *o, const struct wire_result *r, const struct json_run *run)
 {
     bool began = r->error == 0;
@@ -106,6 +131,8 @@ static int fill(json_t *o, const struct wire_result *r, const struct json_run *r
     bad |=
         json_object_set_new(o, "root", began && r->outcome.kind != OUTCOME_LOST ? json_of_hash(r->root) : json_null());
     bad |= json_object_set_new(o, "usage", usage(r));
+    if (r->decisions.n)
+        bad |= set_decisions(o, r->decisions);
     if (run && run->has_output) {
         bad |= json_put_bytes(o, "stdout", "stdout_encoding", run->out);
         bad |= json_put_bytes(o, "stderr", "stderr_encoding", run->errs);

@@ -258,6 +258,7 @@ void wire_put_result(struct buf *out, const struct wire_result *m)
     put_str(out, m->prompt);
     put_str(out, m->prompt2);
     put_u8(out, m->exited);
+    put_str(out, m->decisions);
 }
 
 int wire_get_result(struct str body, struct wire_result *ret)
@@ -280,6 +281,7 @@ int wire_get_result(struct str body, struct wire_result *ret)
     ret->prompt = cursor_str(&c);
     ret->prompt2 = cursor_str(&c);
     ret->exited = get_bool(&c);
+    ret->decisions = cursor_str(&c);
     return finish(&c);
 }
 

@@ -132,6 +132,9 @@ struct wire_result {
     struct str prompt; /* SERVE: the next prompt */
     struct str prompt2;
     bool exited; /* SERVE: the shell has ended */
+    /* Which programs of the userland ran, each once: lines of name, engine and why the C command of that name did not
+     * (empty: there is none), apart by tabs. */
+    struct str decisions;
 };
 
 enum wire_query_kind { WIRE_QUERY_SYNTAX, WIRE_QUERY_COMPLETE, WIRE_QUERY_KINDS };

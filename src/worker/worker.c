@@ -474,7 +474,7 @@ int worker_serve(int sock, const struct worker_config *cfg, uint64_t ready_appli
     w->n_mounts = cfg->n_mounts;
     w->pending = mem_alloc(LIMIT_MSG_DATA);
     w->host = (struct session_host){.arg = w, .output = take_output, .want_input = want_input, .attend = attend};
-    w->tmpl = session_template();
+    w->tmpl = session_template(NULL);
     w->fatal = w->tmpl ? say_ready(w, ready_applied, ready_missing, notes) : -ENOMEM;
     while (w->fatal == 0)
         turn(w);

@@ -43,7 +43,7 @@ void world_init(struct world *w)
     *w = (struct world){.out_room = SIZE_MAX};
     buf_init(&w->out, 1 << 28);
     w->v = vfs_new(&q);
-    CHECK_INT(proc_base_tree(w->v, names, 2), 0);
+    CHECK_INT(proc_base_tree(w->v, names, 2, NULL, 0), 0);
     w->ps = proc_set_new(w->v, &l, &host);
     CHECK_INT(proc_provide(w->ps), 0);
 }

@@ -120,7 +120,7 @@ static void begin(struct machine *m, int64_t attend_ns)
     const struct proc_host host = {.arg = m, .attend = attend, .attend_ns = attend_ns};
     *m = (struct machine){.v = vfs_new(&q)};
     buf_init(&m->tape, 1u << 20);
-    CHECK_INT(proc_base_tree(m->v, names, 1), 0);
+    CHECK_INT(proc_base_tree(m->v, names, 1, NULL, 0), 0);
     m->ps = proc_set_new(m->v, &l, &host);
 }
 

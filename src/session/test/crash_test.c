@@ -56,7 +56,7 @@ int crash_open(struct crash *c, struct crash_told *told, bool durable, bool rech
         unlinkat(c->dir, "trace", 0);
         /* A tree remembers what of it is stored, and not where. */
         vfs_free(c->tmpl);
-        c->tmpl = session_template();
+        c->tmpl = session_template(NULL);
     }
     struct journal_config cfg = {
         .fresh = !told->made, .durable = durable, .recheck = recheck, .id = STR("sbx_test"), .config = STR("")};

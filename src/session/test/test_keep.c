@@ -28,7 +28,7 @@ static struct session *begin(void)
     struct session_config cfg = {.limits = limits_default()};
     struct session *s = NULL;
     struct err err = {0};
-    struct vfs *tmpl = session_template();
+    struct vfs *tmpl = session_template(NULL);
     buf_init(&output, 1 << 20);
     CHECK_INT(session_new(tmpl, &cfg, &host, &s, &err), 0);
     vfs_free(tmpl); /* the session has a fork of it */

@@ -133,7 +133,7 @@ static const struct replay_case outside[] = {
 
 static void check_all(const struct replay_case *c, size_t n)
 {
-    struct vfs *tmpl = session_template();
+    struct vfs *tmpl = session_template(NULL);
     for (size_t i = 0; i < n; i++)
         replay_check(tmpl, &c[i]);
     vfs_free(tmpl);
@@ -188,7 +188,7 @@ TEST(divergence)
     static const struct replay_case loop = CASE("loop", LOOP "done", .sig = SIGTERM, .when = "ready");
     static const struct replay_case idle = CASE("idle", "echo ready; sleep 100", .sig = SIGTERM, .when = "ready");
     static const struct replay_case sleeps = CASE("sleeps", "for i in 1 2 3 4 5; do sleep 0.003; done");
-    struct vfs *tmpl = session_template();
+    struct vfs *tmpl = session_template(NULL);
     for (int i = 0; i < 2; i++) {
         const struct replay_case *c = i ? &loop : &idle;
         replay_check_spoiled(tmpl, c, drop_event);
@@ -242,7 +242,7 @@ static void check_file(struct vfs *tmpl, const char *path)
 
 static void check_folder(const char *folder)
 {
-    struct vfs *tmpl = session_template();
+    struct vfs *tmpl = session_template(NULL);
     DIR *d = opendir(folder);
     CHECK(d != NULL);
     for (struct dirent *e; d && (e = readdir(d));) {

@@ -44,7 +44,7 @@ TEST(commands_leave_nothing)
 {
     struct session_config cfg = {.limits = limits_default()};
     struct err err = {0};
-    struct vfs *tmpl = session_template();
+    struct vfs *tmpl = session_template(NULL);
     struct session *s;
     if (!CHECK(tmpl) || !CHECK_INT(session_new(tmpl, &cfg, &host, &s, &err), 0))
         return;

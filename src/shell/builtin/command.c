@@ -4,6 +4,8 @@
 
 #include <errno.h>
 
+#include "engine/engine.h"
+
 /* ---- telling ---- */
 
 enum tell {
@@ -83,12 +85,28 @@ static bool tell_builtin(struct shell *sh, const struct query *q, struct str nam
     return true;
 }
 
+/* `type -a` alone also tells which depth runs a program that stands for one; bash has only one depth. */
+static const char *depth_of(struct shell *sh, const struct query *q, const char *path)
+{
+    const struct engine_ops *ops;
+    struct vfs_stat st;
+    uint64_t ino;
+    if (!q->all || q->tell != TELL_TEXT || proc_exec_probe(sh->p, str_c(path), &ops, &ino) < 0 ||
+        proc_stat(sh->p, str_c(path), 0, &st) < 0 || st.ino != ino) /* else a script: what runs it is not what it is */
+        return "";
+    if (strcmp(ops->name, "builtin") != 0)
+        return " (userland)";
+    const char *base = strrchr(path, '/');
+    bool tool = proc_has_tool(sh->p->ps, str_c(base ? base + 1 : path));
+    return tool ? " (C command, else userland)" : " (C command)";
+}
+
 static void tell_file(struct shell *sh, const struct query *q, struct str name, const char *path, bool hashed)
 {
     if (q->tell == TELL_WORD)
         sh_puts(sh, "file\n");
     else if (q->tell == TELL_TEXT)
-        sh_printf(sh, hashed ? "%s is hashed (%s)\n" : "%s is %s\n", name.p, path);
+        sh_printf(sh, hashed ? "%s is hashed (%s)%s\n" : "%s is %s%s\n", name.p, path, depth_of(sh, q, path));
     else
         sh_printf(sh, "%s\n", path);
 }

@@ -96,6 +96,7 @@ void cmd_block_put(char *block)
 /* Writes all of it to descriptor 1: 0 or the sticky error. */
 static int out_all(struct cmd *c, const char *p, size_t n)
 {
+    c->written |= n > 0;
     while (n > 0 && c->out_err == 0) {
         ssize_t w = proc_write(c->p, 1, p, n);
         if (w < 0) {
@@ -189,6 +190,7 @@ int cmd_printf(struct cmd *c, const char *fmt, ...)
 /* Descriptor 2; a message that cannot be written is lost, as stdio's are. */
 static void err_all(struct cmd *c, const char *p, size_t n)
 {
+    c->written |= n > 0;
     while (n > 0) {
         ssize_t w = proc_write(c->p, 2, p, n);
         if (w <= 0)
@@ -265,11 +267,22 @@ int cmd_usage_error(struct cmd *c, const char *fmt, ...)
     return c->def->usage_status;
 }
 
+bool cmd_can_hand_over(const struct cmd *c)
+{
+    return !c->written && c->out.n == 0 && proc_has_tool(c->p->ps, str_c(c->def->name));
+}
+
 int cmd_refuse(struct cmd *c, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    message(c, 0, fmt, ap);
+    if (c->hand_over || !cmd_can_hand_over(c)) {
+        if (!c->hand_over)
+            message(c, 0, fmt, ap);
+    } else {
+        c->hand_over = true;
+        vsnprintf(c->reason, sizeof c->reason, fmt, ap);
+    }
     va_end(ap);
     return 2;
 }
@@ -305,11 +318,30 @@ static int run_end(struct cmd *c, int status)
     return c->def->usage_status;
 }
 
-int cmd_run(const struct cmd_def *def, struct proc *p, const struct exec_image *img)
+/* The tool sees the arguments as they were before cmd_getopt() permuted them. */
+static int hand_over(struct cmd *c, const struct exec_image *img, char **argv, struct outcome *ret)
+{
+    struct exec_image as_given = *img;
+    as_given.argv = argv;
+    if (c->out.cap)
+        cmd_block_put(c->out.p);
+    arena_done(c->arena);
+    arena_done(c->keep);
+    return proc_hand_over(c->p, &as_given, str_c(c->def->name), str_c(c->reason), ret);
+}
+
+#define ARGV_SMALL 32
+
+int cmd_run(const struct cmd_def *def, struct proc *p, const struct exec_image *img, struct outcome *ret)
 {
     struct arena arena, keep;
+    char *small[ARGV_SMALL], **given MEM_AUTO = NULL;
+    size_t n = (size_t)img->argc + 1;
     arena_init(&arena);
     arena_init(&keep);
+    if (n > ARGV_SMALL)
+        given = mem_alloc(n * sizeof *given);
+    memcpy(given ? given : small, img->argv, n * sizeof *given);
     struct cmd c = {
         .p = p,
         .def = def,
@@ -323,12 +355,16 @@ int cmd_run(const struct cmd_def *def, struct proc *p, const struct exec_image *
     };
     c.out.p = (char *)(uintptr_t) "";
     c.out_tty = proc_isatty(p, 1);
-    int status = run_end(&c, def->main(&c));
+    int status = def->main(&c);
+    if (c.hand_over)
+        return hand_over(&c, img, given ? given : small, ret);
+    status = run_end(&c, status);
     if (c.out.cap)
         cmd_block_put(c.out.p);
     arena_done(&arena);
     arena_done(&keep);
-    return status;
+    *ret = (struct outcome){.kind = OUTCOME_EXITED, .code = (uint8_t)status};
+    return 0;
 }
 
 /* ---- input ---- */

@@ -9,9 +9,11 @@
  * every loop a guest can make long. When a call gives -EINTR, or cmd_poll() is non-zero, it frees what it holds and
  * returns; what it returns then does not matter.
  *
- * House rule: an option that is not implemented exactly is refused by name with status 2; it is never ignored or
- * approximated. In an option table such options are listed with CMD_REFUSED, so that they are told apart from options
- * that do not exist in the real tool, which give the real tool's own message and status.
+ * House rule: an option that is not implemented exactly is refused by name, before anything is read or written; it is
+ * never ignored or approximated. The userland's tool of the same name then runs in the command's place, silently; where
+ * there is none, the refusal is printed and the status is 2. In an option table such options are listed with
+ * CMD_REFUSED, so that they are told apart from options that do not exist in the real tool, which give the real tool's
+ * own message and status.
  *
  * Output is collected in c->out and written when 64 KiB are there, when the command ends, and, on a terminal, at each
  * newline. A message goes straight to standard error, after what is pending in c->out (as error(3) does), so that
@@ -60,6 +62,9 @@ struct cmd {
     int opt_moved;    /* operands found before options, moved to argv[1…] */
     bool opt_no_try;  /* cmd_getopt() leaves "Try …" to the command */
     uint8_t opt_fail; /* enum cmd_opt_fail of cmd_opt.c: why cmd_getopt() gave -2 */
+    bool written;     /* something went to a descriptor: too late for handing over */
+    bool hand_over;   /* the userland's tool takes over, because of: */
+    char reason[160];
     /* made on first use, in keep */
     struct cmd_users *users;
     struct cmd_zone *zone;
@@ -79,8 +84,9 @@ const struct cmd_def *cmd_find(struct str name);
 const struct cmd_def *const *cmd_all(size_t *ret_n);
 
 /* Runs @def in @p: sets up a struct cmd, handles --help and --version, flushes at the end ("write error: …" and status
- * 1 when that fails, silently when the process must end). */
-int cmd_run(const struct cmd_def *def, struct proc *p, const struct exec_image *img);
+ * 1 when that fails, silently when the process must end). What is refused goes to the userland's tool of the same name,
+ * if there is one, and so do --help and --version. 0 and *ret, or a negative errno when that tool never began. */
+int cmd_run(const struct cmd_def *def, struct proc *p, const struct exec_image *img, struct outcome *ret);
 
 /* ---- options ---- */
 
@@ -125,7 +131,11 @@ int cmd_extra(struct cmd *c, const char *operand);
 /* Prints "NAME: TEXT" and "Try 'NAME --help' for more information."; returns the tool's usage status. */
 int cmd_usage_error(struct cmd *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Refuses what the command cannot do exactly ("sort: KEY type 'g' is not implemented here"): prints and returns 2. */
+/* Whether the userland's tool of this name could still run in the command's place. */
+bool cmd_can_hand_over(const struct cmd *c);
+
+/* Refuses what the command cannot do exactly ("sort: KEY type 'g' is not implemented here"), before it has read or
+ * written anything: the tool takes over, or it is printed. Returns 2. */
 int cmd_refuse(struct cmd *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- output and messages ---- */

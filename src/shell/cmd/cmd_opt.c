@@ -29,6 +29,9 @@ int cmd_usage_status(const struct cmd *c)
 
 static int opt_show(struct cmd *c, int code)
 {
+    c->opt_fail = OPT_SHOWN;
+    if (cmd_can_hand_over(c))
+        return cmd_refuse(c, "%s is the tool's own", code == OPT_VERSION ? "--version" : "--help"), -2;
     if (code == OPT_VERSION) {
         cmd_printf(c, "%s (Frontal Sandbox) %s\n", c->def->name, FRONTAL_VERSION);
     } else {
@@ -38,7 +41,6 @@ static int opt_show(struct cmd *c, int code)
             cmd_puts(c, c->def->help);
         }
     }
-    c->opt_fail = OPT_SHOWN;
     return -2;
 }
 
@@ -67,7 +69,7 @@ static int opt_give(struct cmd *c, const struct cmd_opt *o)
     if (o == &opt_help || o == &opt_version)
         return opt_show(c, o->code);
     if (o->arg & CMD_REFUSED) {
-        cmd_err(c, "option '%s' is not implemented here", c->opt_name);
+        cmd_refuse(c, "option '%s' is not implemented here", c->opt_name);
         c->opt_fail = OPT_REFUSED;
         return -2;
     }

@@ -46,7 +46,7 @@ void in_shell(void (*fn)(struct shell *sh))
     const char **names = mem_alloc((n + 1) * sizeof *names);
     for (size_t i = 0; i < n; i++)
         names[i] = cmds[i]->name;
-    CHECK_INT(proc_base_tree(v, names, n), 0);
+    CHECK_INT(proc_base_tree(v, names, n, NULL, 0), 0);
     mem_free(names);
     struct proc_set *ps = proc_set_new(v, &limits, NULL);
     struct job_of_test j = {shell_world_new(ps), fn};

@@ -31,7 +31,7 @@ struct kept_world *kept_world_new(void)
     for (size_t i = 0; i < n; i++)
         names[i] = all[i]->name;
     w->tree = vfs_new(&quota);
-    ASSERT(proc_base_tree(w->tree, names, n) == 0);
+    ASSERT(proc_base_tree(w->tree, names, n, NULL, 0) == 0);
     mem_free(names);
     w->limits = limits_default();
     w->limits.memory = 256u << 20;

@@ -41,7 +41,7 @@ static struct vfs *base_tree(void)
     const char **names = mem_alloc((n + 1) * sizeof(*names));
     for (size_t i = 0; i < n; i++)
         names[i] = all[i]->name;
-    ASSERT(proc_base_tree(v, names, n) == 0);
+    ASSERT(proc_base_tree(v, names, n, NULL, 0) == 0);
     mem_free(names);
     return v;
 }

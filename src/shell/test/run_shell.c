@@ -148,7 +148,7 @@ static struct vfs *make_tree(const struct options *o)
     const char **names = mem_alloc((n + 1) * sizeof *names);
     for (size_t i = 0; i < n; i++)
         names[i] = cmds[i]->name;
-    if (!v || proc_base_tree(v, names, n) < 0)
+    if (!v || proc_base_tree(v, names, n, NULL, 0) < 0)
         die("cannot make the tree");
     mem_free(names);
     for (int i = 0; i < o->n_mounts; i++) {

@@ -618,7 +618,7 @@ static void p_owner(void *arg, uint64_t id, uint32_t *ret_uid, uint32_t *ret_gid
     *ret_uid = *ret_gid = id >= 7 ? 1000 : 0;
 }
 
-static const struct vfs_provider provider = {p_lookup, p_next, p_read, p_owner};
+static const struct vfs_provider provider = {.lookup = p_lookup, .next = p_next, .read = p_read, .owner = p_owner};
 
 static int add_name(void *arg, const struct vfs_dirent *e)
 {

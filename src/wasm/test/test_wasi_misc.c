@@ -45,7 +45,6 @@ TEST(table_is_the_witx)
         "path_symlink iiiii",
         "path_unlink_file iii",
         "poll_oneoff iiii",
-        "proc_exit i",
         "proc_raise i",
         "random_get ii",
         "sched_yield ",
@@ -53,6 +52,7 @@ TEST(table_is_the_witx)
         "sock_recv iiiiii",
         "sock_send iiiii",
         "sock_shutdown ii",
+        "proc_exit i", /* which returns nothing */
     };
     size_t n = 0;
     for (size_t i = 0; i < wasi_n_calls; i++) {

@@ -29,9 +29,7 @@ static int claims(void *engine, const struct exec_image *img)
 static int run(void *engine, struct proc *p, const struct exec_image *img, struct outcome *ret)
 {
     (void)engine;
-    int status = cmd_run(command_of(img), p, img);
-    *ret = (struct outcome){.kind = OUTCOME_EXITED, .code = (uint8_t)status};
-    return 0;
+    return cmd_run(command_of(img), p, img, ret);
 }
 
 static const struct engine_ops ops = {.name = "builtin", .tier = "isolate", .claims = claims, .run = run};
@@ -53,7 +51,7 @@ void cmd_world_init(struct cmd_world *w)
     buf_init(&w->out, 1u << 30);
     buf_init(&w->err, 1u << 30);
     w->v = vfs_new(&q);
-    proc_base_tree(w->v, names, n);
+    proc_base_tree(w->v, names, n, NULL, 0);
     w->ps = proc_set_new(w->v, &l, NULL);
     proc_provide(w->ps);
     proc_add_engine(w->ps, &ops, NULL);

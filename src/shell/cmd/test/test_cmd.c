@@ -4,6 +4,7 @@
 #include <wctype.h>
 
 #include "base/test/test.h"
+#include "engine/engine.h"
 #include "shell/cmd/cmd.h"
 #include "shell/cmd/mode.h"
 #include "shell/cmd/msort.h"
@@ -354,5 +355,46 @@ TEST(blocks_are_given_back)
     for (int i = 0; i < 3000; i++)
         CHECK_INT(run(&w, i % 2 ? "basename a/b.c .c" : "cat /etc/passwd"), 0);
     CHECK(proc_set_mem(w.ps)->used < 4u << 20);
+    cmd_world_done(&w);
+}
+
+/* ---- handing over ---- */
+
+/* A userland of one tool, sort, that prints its arguments. */
+static int tool_claims(void *engine, const struct exec_image *img)
+{
+    (void)engine;
+    return str_eq(img->head, STR(PROC_TOOL_MAGIC "sort\n"));
+}
+
+static int tool_run(void *engine, struct proc *p, const struct exec_image *img, struct outcome *ret)
+{
+    (void)engine;
+    for (int i = 0; i < img->argc; i++) {
+        proc_write(p, 1, img->argv[i], strlen(img->argv[i]));
+        proc_write(p, 1, " ", 1);
+    }
+    *ret = (struct outcome){.kind = OUTCOME_EXITED, .code = 7};
+    return 0;
+}
+
+static const struct engine_ops tool_ops = {.name = "wasm", .tier = "isolate", .claims = tool_claims, .run = tool_run};
+
+TEST(what_is_refused_goes_to_the_tool)
+{
+    struct cmd_world w;
+    cmd_world_init(&w);
+    CHECK_INT(run(&w, "sort a --debug -r b"), 2);
+    CHECK_STR(buf_str(&w.err), STR("sort: option '--debug' is not implemented here\n"));
+    CHECK_INT(proc_add_engine(w.ps, &tool_ops, NULL), 0);
+    CHECK(proc_has_tool(w.ps, STR("sort")) && !proc_has_tool(w.ps, STR("cut")));
+    CHECK_INT(run(&w, "sort a --debug -r b"), 7);
+    CHECK_STR(buf_str(&w.out), STR("sort a --debug -r b "));
+    CHECK_STR(buf_str(&w.err), STR(""));
+    CHECK_INT(run(&w, "sort --version"), 7);
+    CHECK_INT(run(&w, "sort -r -- --debug"), 2); /* no such file: the C command's own */
+    CHECK_STR(buf_str(&w.out), STR(""));
+    CHECK_INT(run(&w, "cp -b a b"), 2); /* there is no such tool */
+    CHECK_INT(run(&w, "cut --help"), 0);
     cmd_world_done(&w);
 }

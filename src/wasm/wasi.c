@@ -179,12 +179,16 @@ int wasi__dup(struct wasi *w, uint32_t fd, int min, int to, bool cloexec)
     struct wasi_fd copy = {0}, *e;
     if (from)
         copy = (struct wasi_fd){.lacks = from->lacks, .lacks_inh = from->lacks_inh, .sync = from->sync};
+    bool note = copy.lacks || copy.lacks_inh || copy.sync;
+    /* What is at @to goes only when nothing can fail any more. */
+    if (note && to >= 0 && to < LIMIT_FDS && wasi__make_entry(w, (uint32_t)to, &e))
+        return -ENOMEM;
     int r = to >= 0 ? dup_to(w, fd, to, cloexec) : dup_any(w, fd, min, cloexec);
     if (r < 0 || (uint32_t)r == fd)
         return r;
     /* Cookies of a directory belong to the descriptor that gave them. */
     wasi__drop_entry(w, (uint32_t)r);
-    if (!copy.lacks && !copy.lacks_inh && !copy.sync)
+    if (!note)
         return r;
     if (wasi__make_entry(w, (uint32_t)r, &e)) {
         (void)proc_close(w->p, r);

@@ -8,7 +8,7 @@
 
 #include "wasm/wasi.h"
 
-/* X(NAME, PARAMETERS, KIND): wasi_snapshot_preview1, as the witx has them; the one that returns nothing stands apart. */
+/* X(NAME, PARAMETERS, KIND): wasi_snapshot_preview1, as the witx has them; what returns nothing stands apart. */
 #define WASI_PREVIEW1_VOID(X) X(proc_exit, "i", WASI_PLAIN)
 #define WASI_PREVIEW1(X)                                                                                               \
     X(args_get, "ii", WASI_PLAIN)                                                                                      \

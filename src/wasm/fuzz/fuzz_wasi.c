@@ -118,7 +118,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     limits.memory = 64 << 20;
     limits.processes = 16;
     struct vfs *v = vfs_new(&quota);
-    if (!v || proc_base_tree(v, names, 1) < 0)
+    if (!v || proc_base_tree(v, names, 1, NULL, 0) < 0)
         abort();
     struct proc_set *ps = proc_set_new(v, &limits, &host);
     if (!ps || proc_provide(ps) < 0)

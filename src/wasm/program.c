@@ -11,8 +11,8 @@
 
 /*
  * One program: a call of Wasmtime's that is polled on the process's coroutine. A host function runs on the program's
- * fiber. It ends there when it can; when it must wait, or when something has to be looked at that only the coroutine may
- * look at, the fiber is suspended, and the rest is done between two polls.
+ * fiber. It ends there when it can; when it must wait, or when something has to be looked at that only the coroutine
+ * may look at, the fiber is suspended, and the rest is done between two polls.
  */
 
 struct program {

@@ -6,8 +6,8 @@
 #include <sys/time.h>
 
 /*
- * The epoch's clock, without a thread. A timer sends SIGALRM each millisecond while a program runs. To arm and disarm it
- * around each call of a program would cost two system calls; so it is left running, and its handler stops it when it
+ * The epoch's clock, without a thread. A timer sends SIGALRM each millisecond while a program runs. To arm and disarm
+ * it around each call of a program would cost two system calls; so it is left running, and its handler stops it when it
  * has found nobody to tick for a few times.
  */
 

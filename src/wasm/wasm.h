@@ -44,11 +44,18 @@ struct wasm_config {
     int (*seal)(void *arg);
     void *seal_arg;
     /* The precompiled form of a module of the user's own, whose bytes are @wasm: a descriptor, which is taken, or a
-     * negative errno and @err. NULL: such modules do not run. As it has executable memory made later, who gives it gives
-     * no seal. */
+     * negative errno and @err. NULL: such modules do not run. As it has executable memory made later, who gives it
+     * gives no seal. */
     int (*compile)(void *arg, struct str wasm, struct err *err);
     void *compile_arg;
 };
+
+/* Programs that a worker of the command line has slots for. A slot costs time when the engine is made (a system call
+ * for the guard of its stack), so it is not as many as there could be. */
+#define WASM_PROGRAMS 256
+/* Private writable memory that the runtime of so many maps in advance or keeps for the next program, and does not
+ * charge to a session: stacks, tables, slots that are free again. */
+#define WASM_RESERVED (UINT64_C(2) << 30)
 
 /* Whether this build has Wasmtime. */
 bool wasm_built(void);

@@ -7,11 +7,12 @@
 
 #include "base/fd.h"
 #include "base/mem.h"
+#include "base/num.h"
 #include "types/limits.h"
 
 /* Of one program; what a module asks for beyond that does not load. */
 #define MEMORY_MAX (UINT64_C(4) << 30)
-#define TABLE_MAX 100000
+#define TABLE_MAX 16384
 #define INSTANCE_MAX (1u << 20)
 
 /* Of a slot that is free again, kept instead of being given back to the host and faulted in by the next program. */
@@ -97,7 +98,7 @@ const struct wasm_module *wasm__module(const struct wasm_world *w, const char *n
 
 static void set_pool(const struct wasm_world *w, wasm_config_t *c)
 {
-    uint32_t n = w->cfg.programs < 1 ? 1 : w->cfg.programs > LIMIT_WASM_PROGRAMS ? LIMIT_WASM_PROGRAMS : w->cfg.programs;
+    uint32_t n = NUM_MAX(1u, NUM_MIN(w->cfg.programs, LIMIT_WASM_PROGRAMS));
     wasmtime_pooling_allocation_config_t *p = wasmtime_pooling_allocation_config_new();
     /* A module with exceptions has a second memory, the collector's heap. */
     wasmtime_pooling_allocation_config_total_core_instances_set(p, n);

@@ -11,6 +11,7 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "types/errtab.h"
+#include "wasm/wasm.h"
 #include "wire/json.h"
 #include "worker/confine.h"
 
@@ -40,7 +41,7 @@ static int ask_worker(struct report *r, struct wire_ready *ret, struct buf *text
 {
     struct worker w = {0};
     struct err err = {0};
-    const struct worker_config cfg = {0};
+    const struct worker_config cfg = {.userland_fd = -1};
     int e = worker_spawn(&cfg, &w, &err);
     if (e) {
         add(r, "worker", "missing", err.text, "see the message");
@@ -109,6 +110,33 @@ static void check_vm(struct report *r)
             "only a later version's microVM tier needs it: enable virtualisation and join the group kvm");
 }
 
+/* Asked of this process, which is as near to swap as a worker is. */
+static void check_wasm(struct report *r)
+{
+    if (!wasm_built()) {
+        add(r, "webassembly", "degraded", "not part of this build",
+            "install rustc 1.95 or newer and cmake, then build again (docs/build-system.md)");
+        return;
+    }
+    FD_AUTO int dir = cli_userland_open();
+    struct wasm_tool *tools = NULL;
+    size_t n = 0;
+    struct err err = {0};
+    if (wasm_tools_read(dir, &tools, &n, &err) < 0)
+        add(r, "userland", "degraded", err.text, "userland/build makes it");
+    else
+        add(r, "userland", "ok", arena_printf(&r->arena, "%zu tools", n), "");
+    wasm_tools_free(tools);
+    int e = wasm_prepare();
+    if (e >= 0)
+        add(r, "slot_reset", "ok", "by what was written (PAGEMAP_SCAN)", "");
+    else
+        add(r, "slot_reset", "degraded",
+            e == -EBUSY ? "whole, as this machine swaps" : "whole, as the kernel cannot scan",
+            e == -EBUSY ? "programs start slower; swapoff, or memory.swap.max=0 for the cgroup"
+                        : "programs start slower; needs Linux 6.7");
+}
+
 static void print(const struct report *r)
 {
     for (size_t i = 0; i < r->n; i++) {
@@ -136,6 +164,7 @@ int cli_doctor(int argc, char **argv)
     int e = ask_worker(&r, &ready, &text);
     if (e == 0)
         check_confinement(&r, &ready);
+    check_wasm(&r);
     check_vm(&r);
     if (json) {
         BUF_AUTO struct buf out;

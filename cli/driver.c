@@ -19,6 +19,7 @@
 #include "base/mem.h"
 #include "base/num.h"
 #include "types/errtab.h"
+#include "wasm/wasm.h"
 #include "worker/confine.h"
 
 /* A worker that has not ended this long after its own time limit, or after it was told to stop, is killed. */
@@ -47,12 +48,12 @@ static int open_signals(bool interactive)
 
 /* Private memory of the worker, above what the session's own limits allow, so that those are met first and with a
  * reason. */
-static uint64_t ceiling(const struct limits *l)
+static uint64_t ceiling(const struct limits *l, bool wasm)
 {
     uint64_t sum;
     if (MEM_LEAK_CHECK) /* the sanitizer's shadow is far above any of them */
         return 0;
-    if (!num_add64(l->memory, l->files, &sum) || !num_add64(sum, WORKER_SLACK, &sum))
+    if (!num_add64(l->memory, l->files, &sum) || !num_add64(sum, WORKER_SLACK + (wasm ? WASM_RESERVED : 0), &sum))
         return 0;
     return sum;
 }
@@ -132,14 +133,16 @@ int driver_start(struct driver *d, struct cli_options *o, struct err *err)
     d->interactive = o->interactive;
     if (d->sigfd < 0)
         return err_set(err, d->sigfd, "cannot watch signals: %s", errtab_text(d->sigfd));
+    FD_AUTO int userland_fd = cli_userland_open();
     const struct worker_config cfg = {
         .mount_fds = fds,
         .n_mounts = o->n_mounts,
-        .memory_ceiling = ceiling(&o->limits),
+        .memory_ceiling = ceiling(&o->limits, userland_fd >= 0),
         .kept = o->session != NULL,
         .store_fd = d->keep.store_fd,
         .trace_fd = d->keep.ses.trace_fd,
         .lock_fd = d->keep.ses.lock_fd,
+        .userland_fd = userland_fd,
     };
     r = worker_spawn(&cfg, &d->worker, err);
     if (r && o->session)

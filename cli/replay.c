@@ -149,6 +149,7 @@ static int replay(const struct options *o, struct cli_options *made, struct cli_
                   struct err *err)
 {
     const struct worker_config cfg = {
+        .userland_fd = cli_userland_open(),
         .memory_ceiling = 0,
         .kept = true,
         .store_fd = k->store_fd,
@@ -157,7 +158,8 @@ static int replay(const struct options *o, struct cli_options *made, struct cli_
     };
     const struct wire_replay m = {.from = o->from, .user = str_c(made->user ? made->user : ""), .limits = made->limits};
     struct worker w = {0};
-    int r = worker_spawn(&cfg, &w, err);
+    int r = worker_spawn(&cfg, &w, err), userland_fd = cfg.userland_fd;
+    fd_close(&userland_fd);
     if (r)
         return r;
     w.kept = false; /* it has nothing to bring to the disk */

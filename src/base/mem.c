@@ -49,17 +49,20 @@ static inline bool over(const struct mem_account *a)
     return a->limit && a->used > a->limit;
 }
 
-static inline void charge(void *p)
+static inline void charge_bytes(struct mem_account *a, size_t n)
 {
-    struct mem_account *a = cur;
-    if (!a)
-        return;
     a->calls++;
-    a->used += malloc_usable_size(p);
+    a->used += n;
     if (a->used > a->peak)
         a->peak = a->used;
     if (over(a))
         limit_met(a, false);
+}
+
+static inline void charge(void *p)
+{
+    if (cur)
+        charge_bytes(cur, malloc_usable_size(p));
 }
 
 static inline void give_back(size_t n)
@@ -69,17 +72,23 @@ static inline void give_back(size_t n)
         a->used = a->used > n ? a->used - n : 0;
 }
 
+/* Whether @n more bytes fit. */
+static inline bool fits(const struct mem_account *a, size_t n)
+{
+    if (!a || !a->limit)
+        return true;
+    return a->by_number ? a->calls + 1 != a->due || !a->due_refused
+                        : a->used <= a->limit && n <= a->limit - a->used;
+}
+
 /* Whether @n more bytes may be had; the test aid counts here. */
 static inline bool may_have(size_t n)
 {
     if (__builtin_expect(fail_in != 0, 0) && --fail_in == 0)
         return false;
-    struct mem_account *a = cur;
-    if (!a || !a->limit)
+    if (fits(cur, n))
         return true;
-    if (a->by_number ? a->calls + 1 != a->due || !a->due_refused : a->used <= a->limit && n <= a->limit - a->used)
-        return true;
-    limit_met(a, true);
+    limit_met(cur, true);
     return false;
 }
 
@@ -162,6 +171,24 @@ void mem_free(void *p)
     if (cur)
         give_back(malloc_usable_size(p));
     free(p);
+}
+
+bool mem_charge(size_t n)
+{
+    struct mem_account *a = cur;
+    if (fits(a, n)) {
+        if (a)
+            charge_bytes(a, n);
+        return true;
+    }
+    if (a->met)
+        a->met(a, true);
+    return false;
+}
+
+void mem_uncharge(size_t n)
+{
+    give_back(n);
 }
 
 void mem_fail_after(uint64_t n)

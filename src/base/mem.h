@@ -77,6 +77,13 @@ void *mem_try_realloc(void *p, size_t n) __attribute__((warn_unused_result));
 /* Frees; accepts NULL. */
 void mem_free(void *p);
 
+/* Charges @n bytes that are had elsewhere (a program's linear memory) as one allocation: false, and nothing is charged,
+ * when the limit does not allow it. Unlike mem_try() this does not set account->hit: who asked may go on with what it
+ * has. */
+bool mem_charge(size_t n) __attribute__((warn_unused_result));
+/* Gives back @n bytes that were charged so. */
+void mem_uncharge(size_t n);
+
 /* Test aid: the @n-th following mem_try* call of this thread fails (1 = the next); 0 switches it off. */
 void mem_fail_after(uint64_t n);
 

@@ -286,6 +286,21 @@ static inline int proc_poll(struct proc *p)
     return proc_poll_slow(p);
 }
 
+/*
+ * For an engine whose code runs where no switch may happen (WASM: the guest's frames are on the stack), and which can
+ * have it stop there and go on later.
+ *
+ * proc_step() is called after each effect that others could see (a host call), and before the first: it counts as a
+ * poll, and on a tape as a place. When it is true, the engine calls proc_step_slow() on the process's coroutine before
+ * its code goes on: 0, or -EINTR when @p must end.
+ */
+bool proc_step(struct proc *p);
+/* See proc_step(). Switches to others when @p's turn is over. */
+int proc_step_slow(struct proc *p);
+/* Called on the coroutine while such code computes, at times that only the clock knows: looks for the host's messages
+ * and limits, and lets others go on whose timers are due. 0, or -EINTR when @p must end. */
+int proc_attend(struct proc *p);
+
 /* Whether proc_poll() would return without switching now. */
 static inline bool proc_has_turn(const struct proc *p)
 {

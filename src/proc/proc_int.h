@@ -271,6 +271,10 @@ bool tape__lost(const struct proc_set *ps);
 void tape__limit(struct proc_set *ps, enum outcome_reason reason);
 /* Counts a place outside the scheduler where events may come, and in a replay lets in those that came there. */
 void tape__place(struct proc_set *ps);
+/* Counts a place after which events may come while a process computes; a replay is then due at it. */
+void tape__step(struct proc_set *ps);
+/* RECORD: the turn of who runs ends after the last step; a replay ends it there. */
+void tape__turn_over(struct proc_set *ps);
 /* Lets in what came before the next byte of output, and tells how many of @n bytes go out before the next event. */
 size_t tape__gate(struct proc_set *ps, size_t n);
 

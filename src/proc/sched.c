@@ -308,6 +308,52 @@ int proc_poll_slow(struct proc *p)
     return p->must_end ? -EINTR : 0;
 }
 
+bool proc_step(struct proc *p)
+{
+    struct proc_set *ps = p->ps;
+    if (ps->tape)
+        tape__step(ps);
+    return --proc_budget <= 0 || p->must_end || p->priv->stopped || ps->due;
+}
+
+int proc_step_slow(struct proc *p)
+{
+    if (p->must_end)
+        return -EINTR;
+    if (p->ps->due)
+        sched__let_in(p->ps);
+    if (!p->must_end && p->priv->stopped)
+        sched__park_stopped(p);
+    if (p->must_end)
+        return -EINTR;
+    return proc_budget <= 0 ? proc_poll_slow(p) : 0;
+}
+
+/*
+ * Nothing that others can see has happened since the last proc_step(). So what is done here is done after that step,
+ * and a replay, which does not know when this was called, does it right there.
+ */
+int proc_attend(struct proc *p)
+{
+    struct proc_set *ps = p->ps;
+    if (p->must_end)
+        return -EINTR;
+    if (!ps->running || (ps->tape && tape__replays(ps)))
+        return 0;
+    ps->raw = clock_mono();
+    if (attend_due(ps))
+        sched__let_in(ps);
+    if (!p->must_end && p->priv->stopped)
+        sched__park_stopped(p);
+    if (p->must_end)
+        return -EINTR;
+    if (!ps->n_timers || ps->timers[0]->priv->deadline > ps->raw)
+        return 0;
+    if (ps->tape)
+        tape__turn_over(ps);
+    return proc_poll_slow(p);
+}
+
 void proc_yield(struct proc *p)
 {
     if (p->ps->running && p->ps->rq_head && !p->must_end)

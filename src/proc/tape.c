@@ -15,7 +15,7 @@
  * An entry is two varints: the looks since the entry before, and a value with its kind in the two lowest bits. A clock
  * that goes on by 0 is the end. Sizes of memory blocks are the C library's and not the same in each run, so that what
  * depends on them is on the tape too: when the memory limit was met, counted in allocations, and how much was used
- * where a process has asked.
+ * where a process has asked. Code that cannot be looked at while it computes has counted steps instead (proc_step()).
  */
 
 #define REFRESH (100 * CLOCK_US)
@@ -26,6 +26,9 @@
 #define LOOKS_MAX 20000u
 
 enum entry { ENTRY_CLOCK, ENTRY_OVER, ENTRY_REFUSED, ENTRY_VALUE };
+
+/* Of an ENTRY_VALUE: no value that was asked for, but the end of a turn while a process computed. */
+#define TURN_OVER (UINT64_MAX >> 2)
 
 struct tape {
     struct proc_tape t;
@@ -214,6 +217,24 @@ void tape__place(struct proc_set *ps)
         return;
     ps->looks++;
     (void)tape__gate(ps, 1);
+}
+
+void tape__step(struct proc_set *ps)
+{
+    struct tape *t = ps->tape;
+    ps->looks++;
+    if (t->t.mode == PROC_TAPE_RECORD)
+        return;
+    if (t->at == ps->looks && t->kind == ENTRY_VALUE && t->value == TURN_OVER) {
+        proc_budget = 0;
+        get_entry(ps);
+    }
+    arrived(ps);
+}
+
+void tape__turn_over(struct proc_set *ps)
+{
+    put_entry(ps, ENTRY_VALUE, TURN_OVER);
 }
 
 size_t tape__gate(struct proc_set *ps, size_t n)

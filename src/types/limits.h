@@ -27,6 +27,9 @@
 #define LIMIT_KEEP_FDS (LIMIT_MOUNTS + 8) /* descriptors a worker is born with */
 
 /* Processes and descriptors. */
+#define LIMIT_WASM_PROGRAMS 1024u /* WebAssembly programs that live at once in a worker: EAGAIN */
+#define LIMIT_WASM_FILE (64u << 20) /* bytes of a WebAssembly module of the user's own: EFBIG */
+#define LIMIT_MANIFEST (1u << 20) /* bytes of the userland's manifest */
 #define LIMIT_FDS 1024           /* highest descriptor + 1 of a process: EMFILE */
 #define LIMIT_PIPE 65536         /* bytes in a pipe */
 #define LIMIT_PIPE_BUF 4096      /* bytes a write to a pipe does in one piece */

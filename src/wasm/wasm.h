@@ -17,7 +17,7 @@
  * Native code comes from precompiled files (.cwasm) of the userland's directory, which no guest can write, by way of a
  * descriptor that the worker was given. When the first program runs, all of them are mapped, and from then on the
  * process forbids itself new executable memory (a second seccomp filter). Files of the user's own are compiled by the
- * `compile` role, which is asked for through struct wasm_host.
+ * `compile` role, which is asked for through struct wasm_config.
  *
  * Invariants:
  *   1. The engine is made in the process that runs it (its dirty-page scan is bound to it), after the last fork.
@@ -39,10 +39,32 @@ struct wasm_world;
 struct wasm_config {
     int dir_fd;        /* the userland's directory, or -1: no userland; borrowed */
     uint32_t programs; /* most that live at once */
+    bool scan;         /* wasm_prepare() has given a descriptor */
     /* Called once, when every module is mapped: forbid new executable memory. 0 or a negative errno; may be NULL. */
     int (*seal)(void *arg);
     void *seal_arg;
+    /* The precompiled form of a module of the user's own, whose bytes are @wasm: a descriptor, which is taken, or a
+     * negative errno and @err. NULL: such modules do not run. As it has executable memory made later, who gives it
+     * gives no seal. */
+    int (*compile)(void *arg, struct str wasm, struct err *err);
+    void *compile_arg;
 };
+
+/* Programs that a worker of the command line has slots for. A slot costs time when the engine is made (a system call
+ * for the guard of its stack), so it is not as many as there could be. */
+#define WASM_PROGRAMS 256
+/* Private writable memory that the runtime of so many maps in advance or keeps for the next program, and does not
+ * charge to a session: stacks, tables, slots that are free again. */
+#define WASM_RESERVED (UINT64_C(2) << 30)
+
+/* Whether this build has Wasmtime. */
+bool wasm_built(void);
+
+/* What must be done in the worker's own process before it gives up its rights, if it has a userland: opens what the
+ * reset of slots by what was written needs. A descriptor that must stay open, or a negative errno: -ENOSYS (without
+ * WebAssembly), -EOPNOTSUPP (the kernel cannot: Linux 6.7), -EBUSY (this machine swaps, and what is swapped out would
+ * not be reset). Slots are then reset as a whole, which is slower. */
+int wasm_prepare(void);
 
 /* A world; nothing is loaded yet. NULL when memory is short. */
 struct wasm_world *wasm_world_new(const struct wasm_config *cfg);
@@ -67,5 +89,9 @@ struct wasm_tool {
 int wasm_tools_read(int dir_fd, struct wasm_tool **ret, size_t *ret_n, struct err *err);
 /* Accepts NULL. */
 void wasm_tools_free(struct wasm_tool *v);
+
+/* Opens a file of the userland's directory, following no link: a descriptor, -ENOENT, or -EBADMSG for what is no file.
+ */
+int wasm_userland_open(int dir_fd, const char *name);
 
 extern const struct engine_ops engine_wasm; /* its object is a struct wasm_world */

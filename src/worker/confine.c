@@ -123,6 +123,10 @@ static void close_others(const struct confine_config *cfg)
         keep[n++] = cfg->trace_fd;
         keep[n++] = cfg->lock_fd;
     }
+    if (cfg->wasm && cfg->userland_fd >= 0)
+        keep[n++] = cfg->userland_fd;
+    if (cfg->wasm && cfg->pagemap_fd >= 0)
+        keep[n++] = cfg->pagemap_fd;
     for (int i = 1; i < n; i++) {
         int v = keep[i], j = i;
         for (; j > 0 && keep[j - 1] > v; j--)
@@ -214,7 +218,9 @@ static int enter_landlock(const struct confine_config *cfg)
         if (e)
             return e;
     }
-    int e = cfg->kept ? allow_store(rs, cfg->store_fd, abi) : 0;
+    int e = cfg->wasm && cfg->userland_fd >= 0 ? allow_mount(rs, cfg->userland_fd) : 0;
+    if (e == 0 && cfg->kept)
+        e = allow_store(rs, cfg->store_fd, abi);
     if (e)
         return e;
     return syscall(SYS_landlock_restrict_self, rs, 0) ? -errno : 0;
@@ -255,18 +261,24 @@ static int set_limits(const struct confine_config *cfg)
     return e;
 }
 
-static int enter_seccomp(bool kept)
+static int add_filter(const struct sock_filter *v, size_t n)
 {
-    struct sock_fprog prog = {
-        .len = sizeof(seccomp_program) / sizeof(seccomp_program[0]),
-        .filter = (struct sock_filter *)(uintptr_t)seccomp_program,
-    };
-    if (kept)
-        prog = (struct sock_fprog){
-            .len = sizeof(seccomp_program_kept) / sizeof(seccomp_program_kept[0]),
-            .filter = (struct sock_filter *)(uintptr_t)seccomp_program_kept,
-        };
+    struct sock_fprog prog = {.len = (unsigned short)n, .filter = (struct sock_filter *)(uintptr_t)v};
     return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &prog) ? -errno : 0;
+}
+
+#define ADD_FILTER(v) add_filter((v), sizeof(v) / sizeof((v)[0]))
+
+static int enter_seccomp(const struct confine_config *cfg)
+{
+    if (cfg->wasm)
+        return cfg->kept ? ADD_FILTER(seccomp_program_kept_wasm) : ADD_FILTER(seccomp_program_wasm);
+    return cfg->kept ? ADD_FILTER(seccomp_program_kept) : ADD_FILTER(seccomp_program);
+}
+
+int confine_no_more_code(void)
+{
+    return ADD_FILTER(seccomp_program_seal);
 }
 
 int confine_self(const struct confine_config *cfg, struct confine_report *report, struct err *err)
@@ -291,7 +303,7 @@ int confine_self(const struct confine_config *cfg, struct confine_report *report
         return err_set(
             err, -EPERM,
             "neither Landlock nor an empty root directory can be had; a worker does not run without one of them");
-    applied(report, CONFINE_SECCOMP, enter_seccomp(cfg->kept));
+    applied(report, CONFINE_SECCOMP, enter_seccomp(cfg));
     if (report->error[CONFINE_SECCOMP])
         return err_set(err, report->error[CONFINE_SECCOMP],
                        "the seccomp filter cannot be set; a worker does not run without it");

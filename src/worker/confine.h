@@ -57,6 +57,9 @@ struct confine_config {
     uint64_t memory_ceiling; /* bytes of private memory; 0: no ceiling */
     bool kept;               /* these are descriptors that stay, and below the store's directory it may write: */
     int store_fd, trace_fd, lock_fd;
+    bool wasm;       /* runs WebAssembly: these are descriptors that stay (-1: none), of which it may read: */
+    int userland_fd; /* the directory of precompiled files */
+    int pagemap_fd;
 };
 
 /* As fork(2), in new namespaces, as many as the kernel allows (*report tells, in the child only). */
@@ -65,6 +68,9 @@ pid_t confine_clone(struct confine_report *report);
 /* Gives up everything. 0, or a negative errno and @err when a part without which no worker may run is missing; the
  * process must then end. */
 int confine_self(const struct confine_config *cfg, struct confine_report *report, struct err *err);
+
+/* Forbids, in a worker that was confined with `wasm`, executable memory for good. 0 or a negative errno. */
+int confine_no_more_code(void);
 
 /* "landlock" and so on. */
 const char *confine_part_name(enum confine_part p);

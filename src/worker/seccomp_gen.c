@@ -10,10 +10,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <linux/seccomp.h>
 #include <seccomp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #define CALL(x) SCMP_SYS(x)
@@ -88,14 +90,33 @@ static int check(int r, const char *what)
     return r;
 }
 
-static void add_rules(scmp_filter_ctx ctx, int kept)
+#define PAGEMAP_SCAN 0xc0606610u /* linux/fs.h, Linux 6.7: later than Debian 12's headers */
+
+/* What the runtime of WebAssembly needs until all precompiled files are mapped: it makes their code executable, after
+ * it was mapped read-only, and then forbids itself that, by one more filter. Filters can only be added. */
+static void add_wasm_rules(scmp_filter_ctx ctx)
+{
+    const struct scmp_arg_cmp code[] = {{.arg = 2, .op = SCMP_CMP_EQ, .datum_a = PROT_READ | PROT_EXEC, .datum_b = 0}};
+    check(seccomp_rule_add_array(ctx, SCMP_ACT_ALLOW, CALL(mprotect), 1, code), "mprotect code");
+    const struct scmp_arg_cmp add_filter[] = {
+        {.arg = 0, .op = SCMP_CMP_EQ, .datum_a = SECCOMP_SET_MODE_FILTER, .datum_b = 0},
+        {.arg = 1, .op = SCMP_CMP_EQ, .datum_a = 0, .datum_b = 0}};
+    check(seccomp_rule_add_array(ctx, SCMP_ACT_ALLOW, CALL(seccomp), 2, add_filter), "seccomp");
+    const struct scmp_arg_cmp scan = {.arg = 1, .op = SCMP_CMP_EQ, .datum_a = PAGEMAP_SCAN, .datum_b = 0};
+    check(seccomp_rule_add_array(ctx, SCMP_ACT_ALLOW, CALL(ioctl), 1, &scan), "ioctl");
+    const struct scmp_arg_cmp real = {.arg = 0, .op = SCMP_CMP_EQ, .datum_a = ITIMER_REAL, .datum_b = 0};
+    check(seccomp_rule_add_array(ctx, SCMP_ACT_ALLOW, CALL(setitimer), 1, &real), "setitimer");
+}
+
+static void add_rules(scmp_filter_ctx ctx, int kept, int wasm)
 {
     for (size_t i = 0; kept && i < sizeof(keeping) / sizeof(keeping[0]); i++)
         check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, keeping[i], 0), "allow");
     for (size_t i = 0; i < sizeof(allowed) / sizeof(allowed[0]); i++)
         check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, allowed[i], 0), "allow");
     for (size_t i = 0; i < sizeof(deadly) / sizeof(deadly[0]); i++)
-        check(seccomp_rule_add(ctx, SCMP_ACT_KILL_PROCESS, deadly[i], 0), "kill");
+        if (!wasm || deadly[i] != CALL(seccomp))
+            check(seccomp_rule_add(ctx, SCMP_ACT_KILL_PROCESS, deadly[i], 0), "kill");
     /* Memory, but never executable memory. */
     const struct scmp_arg_cmp no_exec = {.arg = 2, .op = SCMP_CMP_MASKED_EQ, .datum_a = PROT_EXEC, .datum_b = 0};
     check(seccomp_rule_add_array(ctx, SCMP_ACT_ALLOW, CALL(mmap), 1, &no_exec), "mmap");
@@ -108,14 +129,19 @@ static void add_rules(scmp_filter_ctx ctx, int kept)
     check(seccomp_rule_add_array(ctx, SCMP_ACT_ALLOW, CALL(fcntl), 1, &get_flags), "fcntl");
 }
 
-static void print(const char *name, int kept)
+static scmp_filter_ctx begin(uint32_t otherwise)
 {
-    scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_ERRNO(EPERM));
+    scmp_filter_ctx ctx = seccomp_init(otherwise);
     if (!ctx)
         exit(1);
     check(seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS), "badarch");
     check(seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE, 2), "optimize");
-    add_rules(ctx, kept);
+    return ctx;
+}
+
+/* Prints it, and is done with it. */
+static void print(const char *name, scmp_filter_ctx ctx)
+{
     FILE *f = tmpfile();
     if (!f)
         exit(1);
@@ -135,10 +161,33 @@ static void print(const char *name, int kept)
         exit(1);
 }
 
+static void print_worker(const char *name, int kept, int wasm)
+{
+    scmp_filter_ctx ctx = begin(SCMP_ACT_ERRNO(EPERM));
+    add_rules(ctx, kept, wasm);
+    if (wasm)
+        add_wasm_rules(ctx);
+    print(name, ctx);
+}
+
+/* The filter that is added when all code is mapped. */
+static void print_seal(const char *name)
+{
+    scmp_filter_ctx ctx = begin(SCMP_ACT_ALLOW);
+    const struct scmp_arg_cmp exec = {.arg = 2, .op = SCMP_CMP_MASKED_EQ, .datum_a = PROT_EXEC, .datum_b = PROT_EXEC};
+    check(seccomp_rule_add_array(ctx, SCMP_ACT_ERRNO(EPERM), CALL(mmap), 1, &exec), "mmap");
+    check(seccomp_rule_add_array(ctx, SCMP_ACT_ERRNO(EPERM), CALL(mprotect), 1, &exec), "mprotect");
+    check(seccomp_rule_add(ctx, SCMP_ACT_KILL_PROCESS, CALL(seccomp), 0), "seccomp");
+    print(name, ctx);
+}
+
 int main(void)
 {
     printf("/* Made by seccomp_gen. */\n");
-    print("seccomp_program", 0);
-    print("seccomp_program_kept", 1);
+    print_worker("seccomp_program", 0, 0);
+    print_worker("seccomp_program_kept", 1, 0);
+    print_worker("seccomp_program_wasm", 0, 1);
+    print_worker("seccomp_program_kept_wasm", 1, 1);
+    print_seal("seccomp_program_seal");
     return ferror(stdout) ? 1 : 0;
 }

@@ -10,7 +10,9 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "types/errtab.h"
+#include "wasm/wasm.h"
 #include "worker/confine.h"
+#include "worker/userland.h"
 
 extern char **environ;
 
@@ -43,6 +45,8 @@ static void default_signals(void)
 
 static void child(int sock, const struct worker_config *cfg, struct confine_report *report)
 {
+    bool wasm = cfg->userland_fd >= 0 && wasm_built();
+    int pagemap_fd = wasm ? wasm_prepare() : -ENOSYS;
     const struct confine_config cc = {
         .sock = sock,
         .mount_fds = cfg->mount_fds,
@@ -52,6 +56,9 @@ static void child(int sock, const struct worker_config *cfg, struct confine_repo
         .store_fd = cfg->store_fd,
         .trace_fd = cfg->trace_fd,
         .lock_fd = cfg->lock_fd,
+        .wasm = wasm,
+        .userland_fd = cfg->userland_fd,
+        .pagemap_fd = pagemap_fd,
     };
     struct err err;
     wipe_environment();
@@ -65,7 +72,10 @@ static void child(int sock, const struct worker_config *cfg, struct confine_repo
     buf_init(&notes, sizeof(text));
     uint64_t missing = 0;
     note_missing(report, &notes, &missing);
-    int r = worker_serve(sock, cfg, report->applied, missing, buf_str(&notes));
+    struct userland u;
+    userland_init(&u, wasm ? cfg->userland_fd : -1, pagemap_fd >= 0);
+    int r = worker_serve(sock, cfg, &u.session, report->applied, missing, buf_str(&notes));
+    userland_done(&u);
     _exit(r ? 125 : 0);
 }
 

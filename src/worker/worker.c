@@ -20,6 +20,7 @@ struct serving {
     struct journal *journal; /* of a session that is kept: it owns the session */
     struct session_host host;
     const struct worker_config *cfg;
+    const struct session_userland *userland;
     uint32_t n_mounts; /* descriptors that are not the session's yet */
     char *pending;     /* output not sent yet: LIMIT_MSG_DATA bytes */
     size_t n_pending;
@@ -152,6 +153,7 @@ static void on_create(struct serving *w, struct str body)
         .host_gid = m.host_gid,
         .mounts = mounts,
         .n_mounts = m.n_mounts,
+        .userland = w->userland,
     };
     struct err err = {0};
     int r = m.kept ? open_journal(w, &m, &cfg, &err) : session_new(w->tmpl, &cfg, &w->host, &w->session, &err);
@@ -302,7 +304,7 @@ static void on_replay(struct serving *w, struct str body)
         w->fatal = -EBADMSG;
         return;
     }
-    const struct session_config sc = {.user = m.user, .limits = m.limits};
+    const struct session_config sc = {.user = m.user, .limits = m.limits, .userland = w->userland};
     int r = cas_open(w->cfg->store_fd, 0, &store, &err);
     if (r == 0)
         r = trace_open(w->cfg->trace_fd, 0, &t, NULL, &err);
@@ -465,8 +467,8 @@ static int say_ready(struct serving *w, uint64_t applied, uint64_t missing, stru
     return chan_send_scratch(&w->chan, WIRE_READY);
 }
 
-int worker_serve(int sock, const struct worker_config *cfg, uint64_t ready_applied, uint64_t ready_missing,
-                 struct str notes)
+int worker_serve(int sock, const struct worker_config *cfg, const struct session_userland *userland,
+                 uint64_t ready_applied, uint64_t ready_missing, struct str notes)
 {
     struct serving *w = mem_zalloc(sizeof(*w));
     chan_init(&w->chan, sock);
@@ -474,7 +476,8 @@ int worker_serve(int sock, const struct worker_config *cfg, uint64_t ready_appli
     w->n_mounts = cfg->n_mounts;
     w->pending = mem_alloc(LIMIT_MSG_DATA);
     w->host = (struct session_host){.arg = w, .output = take_output, .want_input = want_input, .attend = attend};
-    w->tmpl = session_template(NULL);
+    w->tmpl = session_template(userland);
+    w->userland = userland;
     w->fatal = w->tmpl ? say_ready(w, ready_applied, ready_missing, notes) : -ENOMEM;
     while (w->fatal == 0)
         turn(w);

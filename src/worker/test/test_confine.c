@@ -30,6 +30,9 @@ static char mount_dir[] = "/tmp/confine-XXXXXX";
 
 enum { ESCAPED = 10, REFUSED = 11, UNCONFINED = 12 };
 
+static bool wasm; /* as a worker with a userland, and: */
+static bool sealed;
+
 /* Runs @attempt confined: ESCAPED when it gave >= 0, REFUSED, 128 + signal, or UNCONFINED. */
 static int confined(long (*attempt)(void))
 {
@@ -40,8 +43,12 @@ static int confined(long (*attempt)(void))
     pid_t pid = confine_clone(&report);
     if (pid == 0) {
         struct err err;
-        const struct confine_config cfg = {.sock = sv[1], .mount_fds = &mount_fd, .n_mounts = 1};
-        if (confine_self(&cfg, &report, &err))
+        const struct confine_config cfg = {.sock = sv[1], .mount_fds = &mount_fd,
+                                           .n_mounts = 1,
+                                           .wasm = wasm,
+                                           .userland_fd = -1,
+                                           .pagemap_fd = -1};
+        if (confine_self(&cfg, &report, &err) || (sealed && confine_no_more_code()))
             _exit(UNCONFINED);
         _exit(attempt() >= 0 ? ESCAPED : REFUSED);
     }
@@ -296,6 +303,36 @@ TEST(no_executable_memory)
     check_refused("mmap", try_executable_memory);
     check_refused("mprotect", try_make_executable);
     check_refused("memfd_create", try_memfd);
+    tidy();
+}
+
+static long try_writable_code(void)
+{
+    void *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return p == MAP_FAILED ? 0 : mprotect(p, 4096, PROT_READ | PROT_WRITE | PROT_EXEC);
+}
+
+static long try_another_filter(void)
+{
+    return confine_no_more_code();
+}
+
+/* With a userland, until its code is mapped: that can be made executable, and nothing more. */
+TEST(executable_memory_of_a_userland)
+{
+    set_up();
+    wasm = true;
+    CHECK_INT(confined(try_make_executable), ESCAPED);
+    check_refused("mmap", try_executable_memory);
+    check_refused("mprotect, writable", try_writable_code);
+    check_refused("memfd_create", try_memfd);
+    check_refused("ioctl", try_ioctl);
+    sealed = true;
+    CHECK_INT(confined(try_nothing), ESCAPED);
+    check_refused("mprotect", try_make_executable);
+    check_refused("mmap", try_executable_memory);
+    check_refused("another filter", try_another_filter);
+    check_refused("execve", try_exec);
     tidy();
 }
 

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "wasm/wasm_int.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "proc/proc.h"
+
+#define WASM_MAGIC "\0asm"
+
+/* The tool that the file of @img stands for, or NULL. */
+static const struct wasm_tool *tool_of(struct wasm_world *w, const struct exec_image *img)
+{
+    struct str name = str_from(img->head, sizeof(PROC_TOOL_MAGIC) - 1);
+    const char *end = memchr(name.p, '\n', name.n);
+    name.n = end ? (size_t)(end - name.p) : name.n;
+    return wasm__tool(w, name);
+}
+
+static int claims(void *engine, const struct exec_image *img)
+{
+    if (str_starts(img->head, STR(PROC_TOOL_MAGIC)))
+        return tool_of(engine, img) ? 1 : 0;
+    return str_starts(img->head, STR(WASM_MAGIC));
+}
+
+/* Says on standard error why @img does not run, and gives @r. */
+static int refuse(struct proc *p, const struct exec_image *img, int r, const char *why)
+{
+    char line[600];
+    int n = snprintf(line, sizeof(line), "%s: %s\n", img->argc ? img->argv[0] : "wasm", why);
+    if (n > 0)
+        (void)proc_write(p, 2, line, (size_t)n < sizeof(line) ? (size_t)n : sizeof(line) - 1);
+    return r;
+}
+
+static int run_tool(struct wasm_world *w, struct proc *p, const struct exec_image *img, struct outcome *ret)
+{
+    const struct wasm_module *m = wasm__module(w, tool_of(w, img)->module); /* claimed, so it is there */
+    if (!m->pre)
+        return refuse(p, img, -ENOEXEC, m->why);
+    return wasm__run(w, m, p, img, ret);
+}
+
+/* The whole file: 0, and *ret to free. */
+static int read_file(struct proc *p, uint64_t ino, struct str *ret)
+{
+    struct vfs_handle *h;
+    struct vfs_stat st;
+    int r = vfs_stat_ino(proc_set_vfs(p->ps), ino, &st);
+    if (r == 0 && st.size > LIMIT_WASM_FILE)
+        r = -EFBIG;
+    if (r == 0)
+        r = vfs_open_ino(proc_set_vfs(p->ps), ino, O_RDONLY, &h);
+    if (r < 0)
+        return r;
+    char *bytes = mem_try(st.size + 1);
+    ssize_t n = bytes ? vfs_pread(h, bytes, st.size, 0) : -ENOMEM;
+    vfs_close(h);
+    if (n < 0) {
+        mem_free(bytes);
+        return (int)n;
+    }
+    *ret = str_of(bytes, (size_t)n);
+    return 0;
+}
+
+static int run_own(struct wasm_world *w, struct proc *p, const struct exec_image *img, struct outcome *ret)
+{
+    struct str bytes;
+    struct err err = {0};
+    if (!w->cfg.compile)
+        return refuse(p, img, -ENOEXEC, "modules that are not part of the userland cannot be compiled here");
+    int r = read_file(p, img->ino, &bytes);
+    if (r < 0)
+        return r;
+    int fd = w->cfg.compile(w->cfg.compile_arg, bytes, &err);
+    mem_free((void *)(uintptr_t)bytes.p);
+    if (fd < 0)
+        return refuse(p, img, -ENOEXEC, err.text);
+    struct wasm_module m = {0};
+    wasm__module_open(w, &m, fd);
+    r = m.pre ? wasm__run(w, &m, p, img, ret) : refuse(p, img, -ENOEXEC, m.why);
+    wasm__module_done(&m);
+    return r;
+}
+
+static int run(void *engine, struct proc *p, const struct exec_image *img, struct outcome *ret)
+{
+    struct wasm_world *w = engine;
+    struct err err = {0};
+    if (wasm_world_load(w, &err) < 0)
+        return refuse(p, img, -ENOEXEC, err.text);
+    return str_starts(img->head, STR(WASM_MAGIC)) ? run_own(w, p, img, ret) : run_tool(w, p, img, ret);
+}
+
+const struct engine_ops engine_wasm = {.name = "wasm", .tier = "isolate", .claims = claims, .run = run};

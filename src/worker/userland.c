@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker/userland.h"
+
+#include "base/mem.h"
+#include "wasm/layer.h"
+#include "wasm/wasm.h"
+#include "worker/confine.h"
+
+static int seal(void *arg)
+{
+    (void)arg;
+    return confine_no_more_code();
+}
+
+static void name_tools(struct userland *u, int dir_fd)
+{
+    size_t n = 0;
+    if (wasm_tools_read(dir_fd, &u->tools, &n, NULL) < 0)
+        return;
+    u->names = mem_alloc((n + 1) * sizeof(*u->names));
+    for (size_t i = 0; i < n; i++)
+        u->names[i] = u->tools[i].name;
+    u->session.tools = u->names;
+    u->session.n_tools = n;
+}
+
+static void show_layer(struct userland *u, int dir_fd)
+{
+    int fd = wasm_userland_open(dir_fd, "layer");
+    if (fd < 0 || layer_open(fd, &u->layer, NULL) < 0)
+        return;
+    u->session.layer = &layer_provider;
+    u->session.layer_arg = u->layer;
+}
+
+void userland_init(struct userland *u, int dir_fd, bool scan)
+{
+    *u = (struct userland){0};
+    if (dir_fd < 0)
+        return;
+    const struct wasm_config cfg = {.dir_fd = dir_fd, .programs = WASM_PROGRAMS, .scan = scan, .seal = seal};
+    u->world = wasm_world_new(&cfg);
+    u->session.engine = &engine_wasm;
+    u->session.engine_obj = u->world;
+    name_tools(u, dir_fd);
+    show_layer(u, dir_fd);
+}
+
+void userland_done(struct userland *u)
+{
+    layer_close(u->layer);
+    wasm_world_free(u->world);
+    wasm_tools_free(u->tools);
+    mem_free(u->names);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+/* userland - what a worker's sessions have of the userland: the tools' names, the engine that runs them, and the
+ * layer of read-only files. Made after the worker has given up its rights. */
+
+#include "session/session.h"
+
+struct layer;
+struct wasm_tool;
+struct wasm_world;
+
+struct userland {
+    struct wasm_world *world;
+    struct wasm_tool *tools;
+    const char **names;
+    struct layer *layer;
+    struct session_userland session; /* empty when there is none */
+};
+
+/* Of the directory @dir_fd, -1: there is none. @scan: wasm_prepare() has worked. What is missing or broken there is as
+ * if it were not there. */
+void userland_init(struct userland *u, int dir_fd, bool scan);
+/* Frees it; no session may live. */
+void userland_done(struct userland *u);

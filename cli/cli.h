@@ -78,6 +78,10 @@ int cli_add_mount(struct cli_options *o, const char *spec);
 /* The absolute path without symlinks; heap, NULL when there is none. */
 char *cli_real_path(const char *path);
 
+/* The userland's directory: FRONTAL_USERLAND, else the one that userland/build made in the user's cache. -1: there is
+ * none. */
+int cli_userland_open(void);
+
 /* Prints the help of a verb (NULL: of the whole) on standard output. */
 void cli_help(const char *verb);
 /* The help of a verb about kept state (help_state.c), or NULL. */
@@ -225,3 +229,5 @@ int cli_store(int argc, char **argv);
 int cli_replay(int argc, char **argv);
 /* frontal-sandbox doctor. */
 int cli_doctor(int argc, char **argv);
+/* See cli_run(). */
+int cli_tools(int argc, char **argv);

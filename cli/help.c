@@ -23,6 +23,7 @@ static const char help_main[] =
     "  export   write a session into one file\n"
     "  import   make a session from such a file\n"
     "  store    check what is kept, remove what nothing needs, show sizes\n"
+    "  tools    list every command, what runs it, its version, licence and source\n"
     "  doctor   show what this machine offers and lacks for the sandbox, with remedies\n"
     "\n"
     "  --help, VERB --help    this text, or that of a verb\n"
@@ -116,6 +117,15 @@ static const char help_doctor[] =
     "\n"
     "Exit status: 0 everything that matters is there, 1 something that matters is missing, 125 no worker can run.\n";
 
+static const char help_tools[] =
+    "Usage: frontal-sandbox tools [--json]\n"
+    "\n"
+    "List every command of a session beside the shell's own: its depth (builtin: a C command; userland: the real\n"
+    "program, compiled to WebAssembly), its version, licence and source. A C command that lacks an option hands over to\n"
+    "the userland's program of its name. --json prints one object a line.\n"
+    "\n"
+    "Exit status: 0, or 125.\n";
+
 void cli_help(const char *verb)
 {
     const char *kept = verb ? cli_help_state(verb) : NULL;
@@ -133,6 +143,8 @@ void cli_help(const char *verb)
         fputs(help_keep, stdout);
         fputs(help_options, stdout);
         fputs(help_shell_results, stdout);
+    } else if (strcmp(verb, "tools") == 0) {
+        fputs(help_tools, stdout);
     } else {
         fputs(help_doctor, stdout);
     }

@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 #include "base/fd.h"

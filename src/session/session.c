@@ -23,6 +23,16 @@ uint32_t session__providers(const struct session_config *cfg, struct vfs_image_p
     return 2;
 }
 
+size_t session_commands(const char **names, size_t max)
+{
+    size_t n;
+    const struct cmd_def *const *defs = cmd_all(&n);
+    n = NUM_MIN(n, max);
+    for (size_t i = 0; i < n; i++)
+        names[i] = defs[i]->name;
+    return n;
+}
+
 struct vfs *session_template(const struct session_userland *u)
 {
     struct vfs_quota quota = {TEMPLATE_BYTES, TEMPLATE_INODES};

@@ -78,6 +78,9 @@ struct session_host {
     void (*attend)(void *arg);
 };
 
+/* Names of the C commands, sorted: at most @max of them into @names; how many. */
+size_t session_commands(const char **names, size_t max);
+
 /* The tree all sessions of a worker start from: base directories, the C commands, and the userland (NULL: none). NULL
  * when memory is short. */
 struct vfs *session_template(const struct session_userland *u);

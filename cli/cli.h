@@ -100,7 +100,7 @@ int cli_keep_open(struct cli_options *o, struct cli_keep *k, struct err *err);
  * success. */
 int cli_keep_look(const char *state_dir, const char *who, struct cli_options *made, struct cli_keep *k,
                   struct err *err);
-/* A new session is in its log now: it gets its name. */
+/* A new session is in its log now: it gets its name. -EEXIST: another has it since. */
 int cli_keep_commit(struct cli_keep *k, struct err *err);
 /* Closes; the worker has its own descriptors. */
 void cli_keep_close(struct cli_keep *k);

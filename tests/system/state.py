@@ -10,6 +10,7 @@ import signal
 import struct
 import subprocess
 import termios
+import time
 
 from harness import BINARY, case, main, run
 
@@ -126,6 +127,26 @@ def in_use(t):
     p.send_signal(signal.SIGKILL)
     p.wait()
     p.stdout.close()
+
+
+@case
+def two_first_runs(t):
+    # Both have looked and found no such session before either can make it.
+    make(t, 'other')
+    for i in range(5):
+        names = os.open(t.path('state', 'names'), os.O_RDONLY)
+        fcntl.flock(names, fcntl.LOCK_EX)
+        runs = [subprocess.Popen([BINARY, 'run', '--session', 'new%d' % i, '-c', 'echo %s >> /tmp/f; wc -l < /tmp/f' % who],
+                                 env=env(t), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                for who in ('one', 'two')]
+        time.sleep(0.3)
+        os.close(names)
+        got = [p.communicate() for p in runs]
+        t.equal([p.returncode for p in runs], [0, 0], got)
+        t.equal(sorted(out for out, err in got), [b'1\n', b'2\n'])
+        t.equal(sh(t, 'new%d' % i, 'sort /tmp/f').out, b'one\ntwo\n')
+    # Nothing half made is left.
+    t.equal([d for d in os.listdir(t.path('state', 'sessions')) if d.startswith('.')], [])
 
 
 # ---- trace ----

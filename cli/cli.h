@@ -82,6 +82,8 @@ const char *cli_help_state(const char *verb);
 
 /* "frontal-sandbox: text" on standard error. */
 void cli_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* The text that it printed last, for those who read the result and not standard error; "" before the first. */
+const char *cli_last_error(void);
 
 /* ---- sessions that are kept (keep.c) ---- */
 

@@ -203,6 +203,32 @@ def json_tells_statuses_apart(t):
 
 
 @case
+def json_of_what_never_ran(t):
+    script = t.write('s.py', '#!/usr/bin/env python3\n')
+    for words, status, code, errno, text in (
+            (['--no-such', '-c', 'true'], 125, 'invalid_argument', 'EINVAL', "unrecognized option '--no-such'"),
+            (['--s', 'x'], 125, 'invalid_argument', 'EINVAL', "option '--s' is ambiguous"),
+            (['-q'], 125, 'invalid_argument', 'EINVAL', "invalid option -- 'q'"),
+            (['--apply=x'], 125, 'invalid_argument', 'EINVAL', "option '--apply=x' doesn't allow an argument"),
+            (['--mount'], 125, 'invalid_argument', 'EINVAL', "option '--mount' requires an argument"),
+            (['--mount', t.path('none') + ':/x', '-c', 'true'], 125, 'invalid_argument', 'EINVAL', 'No such file or directory'),
+            (['--durable', '-c', 'true'], 125, 'invalid_argument', 'EINVAL', '--durable'),
+            (['--session', 'a b', '-c', 'true'], 125, 'invalid_argument', 'EINVAL', 'cannot be a name'),
+            ([t.path('none.sh')], 127, 'not_found', 'ENOENT', 'No such file or directory'),
+            ([t.dir], 126, 'invalid_argument', 'EISDIR', 'Is a directory'),
+            ([script], 126, 'unsupported', 'ENOEXEC', "'python3'")):
+        r = run(['--json'] + words, env=dict(os.environ, FRONTAL_SANDBOX_STATE=t.path('state')))
+        t.equal((r.status, r.out.count(b'\n')), (status, 1), (words, r))
+        o = json.loads(r.out)
+        t.equal((o['status'], o['exit_code'], o['error']['code'], o['error']['errno']), ('error', None, code, errno), words)
+        t.ok(text in o['error']['message'] and text.encode() in r.err, (words, r))
+    # Where --json stands does not matter, and a file gets the object too.
+    t.equal(json.loads(run(['--no-such', '--json', '-c', 'true']).out)['status'], 'error')
+    t.equal(run(['--json=' + t.path('r.json'), t.path('none.sh')]).out, b'')
+    t.equal(json.loads(t.read('r.json'))['error']['errno'], 'ENOENT')
+
+
+@case
 def json_to_a_file_lets_streams_pass(t):
     r = run(['--json=' + t.path('r.json'), '-c', 'echo hi'])
     t.equal(r.out, b'hi\n')

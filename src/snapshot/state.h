@@ -87,6 +87,9 @@ void state_session_drop(struct state *s, struct state_session *ses);
  * has it. -ENOENT with what there is instead (near names, or how to make one). */
 int state_session_open(struct state *s, struct str who, bool own, int wait_ms, struct state_session *ret,
                        struct err *err) __attribute__((warn_unused_result));
+/* Whether a process has the lock of the session with this id now: 1, 0, or why that cannot be known. One that is not
+ * there (any more) is nobody's. */
+int state_session_in_use(struct state *s, const char *id) __attribute__((warn_unused_result));
 /* Closes descriptors, which gives the lock back. */
 void state_session_close(struct state_session *ses);
 

@@ -273,8 +273,17 @@ def lost_command(t):
     os.killpg(p.pid, signal.SIGKILL)
     p.wait()
     p.stdout.close()
+    # Nobody has opened the session since, so its log has no end of it yet.
+    last = r'@\d+ .*  lost  .*echo on; sleep 1000$'
+    for _ in range(100):  # the worker may take a moment to be gone
+        line = ok(t, 'trace build').splitlines()[-1]
+        if re.match(last, line):
+            break
+        time.sleep(0.05)
+    t.ok(re.match(last, line), line)
     ok(t, 'restore build @1')
-    t.ok(' lost ' in ok(t, 'trace build'))
+    lost = [line for line in ok(t, 'trace build').splitlines() if ' lost ' in line]
+    t.ok(len(lost) == 1 and re.match(last, lost[0]), lost)
     t.ok(ok(t, 'trace --verify build').startswith('whole: '))
     t.equal(sh(t, 'build', 'ls /tmp/w').out, b'a\nb\n')
 

@@ -383,8 +383,8 @@ static int show_all(struct showing *sh, struct trace_pos *pos, struct err *err)
     return r;
 }
 
-/* The log's last command has no end: it runs, or its processes are gone and the next who opens the session says so. Only
- * who holds the lock writes, so what a log says after the lock was seen free is the last word. */
+/* The log's last command has no end: it runs, or its processes are gone and the next who opens the session says so.
+ * Only who holds the lock writes, so what a log says after the lock was seen free is the last word. */
 static int show_open(struct showing *sh, struct trace_pos *pos, struct err *err)
 {
     int used, r = 0;
@@ -436,10 +436,16 @@ static int verify(struct showing *sh, const char *who, struct err *err)
     int r = trace_verify(sh->t, &rep);
     if (r && r != -EBADMSG)
         return err_set(err, r, "%s: %s", who, errtab_text(r));
+    if (rep.torn) /* a process was killed while it wrote, or writes now: what was acknowledged is whole */
+        r = 0;
     if (sh->json) {
         const struct json_member m[] = {
-            JSON_BOOL("ok", r == 0),       JSON_NUMBER("events", rep.events),           JSON_NUMBER("bytes", rep.bytes),
-            JSON_HASH("head", rep.head.b), JSON_TEXT_OR_NULL("error", str_c(rep.what)),
+            JSON_BOOL("ok", r == 0),
+            JSON_NUMBER("events", rep.events),
+            JSON_NUMBER("bytes", rep.bytes),
+            JSON_NUMBER("torn_bytes", rep.torn),
+            JSON_HASH("head", rep.head.b),
+            JSON_TEXT_OR_NULL("error", str_c(r ? rep.what : "")),
         };
         json_object_line(&sh->out, m, sizeof(m) / sizeof(m[0]));
     } else if (r == 0) {
@@ -448,6 +454,11 @@ static int verify(struct showing *sh, const char *who, struct err *err)
         buf_addc(&sh->out, ", head ");
         cli_put_hash(&sh->view, &sh->out, &rep.head);
         buf_putc(&sh->out, '\n');
+        if (rep.torn)
+            buf_addf(&sh->out,
+                     "torn: the last %" PRIu64 " bytes of the file are of an event that was not written to its end; "
+                     "no command's result is lost by it, and the next run cuts them\n",
+                     rep.torn);
     } else {
         buf_addf(&sh->out, "damaged: %s\n", rep.what);
         if (rep.events)

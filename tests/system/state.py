@@ -200,6 +200,17 @@ def trace_verify(t):
     t.ok(ok(t, 'trace --verify build').startswith('whole: '))
     path = t.path('state', 'sessions', json.loads(ok(t, 'session show build --json'))['id'], 'trace')
     data = t.read(path)
+    # A process was killed while it wrote.
+    with open(path, 'r+b') as f:
+        f.truncate(len(data) - 1)
+    r = ok(t, 'trace --verify build')
+    t.ok(r.startswith('whole: ') and '\ntorn: the last ' in r, r)
+    o = json.loads(ok(t, 'trace --verify --json build'))
+    t.equal((o['ok'], o['error']), (True, None))
+    t.equal(o['torn_bytes'], len(data) - 1 - o['bytes'])
+    with open(path, 'wb') as f:
+        f.write(data)
+    t.ok('torn' not in ok(t, 'trace --verify build'))
     with open(path, 'r+b') as f:
         at = data.index(b'rm /tmp/w/b')  # of the second command
         f.seek(at)

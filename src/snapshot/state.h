@@ -132,7 +132,8 @@ int state_snapshot_delete(struct state *s, struct str session, struct str who, s
 int state_last(struct trace *t, uint64_t *ret_seq, struct trace_state *ret, struct err *err)
     __attribute__((warn_unused_result));
 /* Whoever has the lock and is to append calls this first: a command whose process was killed has an EXEC and no END; it
- * gets one that says OUTCOME_LOST, with the state before it. 1 when it did, else 0 or an error. */
+ * gets one that says OUTCOME_LOST, with the state and the next process's number before it. 1 when it did, else 0 or an
+ * error. */
 int state_settle(struct trace *t, struct err *err) __attribute__((warn_unused_result));
 
 /* ---- places ---- */

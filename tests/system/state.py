@@ -275,15 +275,20 @@ def forks(t):
     t.equal(sh(t, 'again', 'ls /tmp/w').out, b'a\n')
 
 
-@case
-def lost_command(t):
-    make(t)
+def lose(t):
+    """A command whose processes are killed."""
     p = subprocess.Popen([BINARY, 'run', '--session', 'build', '-c', 'echo on; sleep 1000'], env=env(t),
                          stdout=subprocess.PIPE, start_new_session=True)
     t.equal(p.stdout.readline(), b'on\n')
     os.killpg(p.pid, signal.SIGKILL)
     p.wait()
     p.stdout.close()
+
+
+@case
+def lost_command(t):
+    make(t)
+    lose(t)
     # Nobody has opened the session since, so its log has no end of it yet.
     last = r'@\d+ .*  lost  .*echo on; sleep 1000$'
     for _ in range(100):  # the worker may take a moment to be gone
@@ -297,6 +302,12 @@ def lost_command(t):
     t.ok(len(lost) == 1 and re.match(last, lost[0]), lost)
     t.ok(ok(t, 'trace --verify build').startswith('whole: '))
     t.equal(sh(t, 'build', 'ls /tmp/w').out, b'a\nb\n')
+    # Whoever opens the session next says the same of it.
+    lose(t)
+    t.equal(sh(t, 'build', 'true').status, 0)
+    ends = [e for e in objects(ok(t, 'trace --json build')) if e['type'] == 'end' and e['status'] == 'lost']
+    t.equal([(e['reason'], e['why_not']) for e in ends], [('crash', 'the process that ran it is gone')] * 2)
+    t.ok(all(e['next_pid'] > 0 for e in ends), ends)
 
 
 # ---- export and import ----

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import time
 
-from harness import BINARY, case, main, run
+from harness import BINARY, case, main, read_until, run
 
 
 def env(t):
@@ -89,20 +89,6 @@ def output_that_nobody_reads(t):
     p.wait()
     sh(t, 'seq 200000')
     all_equal(t, 2)
-
-
-def read_until(fd, what):
-    """Bytes of the terminal up to the first that end with @what (None: to the end)."""
-    got = b''
-    while what is None or not got.endswith(what):
-        try:
-            some = os.read(fd, 1 if what else 65536)
-        except OSError:
-            some = b''
-        if not some:
-            break
-        got += some
-    return got
 
 
 def lines_typed(t, wait):

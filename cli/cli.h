@@ -89,6 +89,8 @@ const char *cli_help_state(const char *verb);
 
 /* "frontal-sandbox: text" on standard error. */
 void cli_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* The text that it printed last, for those who read the result and not standard error; "" before the first. */
+const char *cli_last_error(void);
 
 /* ---- sessions that are kept (keep.c) ---- */
 
@@ -107,7 +109,7 @@ int cli_keep_open(struct cli_options *o, struct cli_keep *k, struct err *err);
  * success. */
 int cli_keep_look(const char *state_dir, const char *who, struct cli_options *made, struct cli_keep *k,
                   struct err *err);
-/* A new session is in its log now: it gets its name. */
+/* A new session is in its log now: it gets its name. -EEXIST: another has it since. */
 int cli_keep_commit(struct cli_keep *k, struct err *err);
 /* Closes; the worker has its own descriptors. */
 void cli_keep_close(struct cli_keep *k);

@@ -116,7 +116,8 @@ static uint32_t next_message(struct driver *d, struct str *body)
     return type;
 }
 
-int driver_start(struct driver *d, struct cli_options *o, struct err *err)
+/* The worker and its session; a new one is not visible to others yet. */
+static int begin(struct driver *d, struct cli_options *o, struct err *err)
 {
     *d = (struct driver){.opts = o, .sigfd = -1, .started = clock_wall(), .deadline = INT64_MAX};
     for (int i = 1; i <= 2; i++) {
@@ -156,7 +157,22 @@ int driver_start(struct driver *d, struct cli_options *o, struct err *err)
         return err_set(err, -EPIPE, "the worker ended before it was ready");
     if (rep.error)
         return err_set(err, rep.error, "%.*s", (int)rep.message.n, rep.message.p);
-    return o->session ? cli_keep_commit(&d->keep, err) : 0;
+    return 0;
+}
+
+int driver_start(struct driver *d, struct cli_options *o, struct err *err)
+{
+    for (;;) {
+        int r = begin(d, o, err);
+        if (r || !o->session)
+            return r;
+        r = cli_keep_commit(&d->keep, err);
+        if (r != -EEXIST)
+            return r;
+        /* Another first run made a session of this name meanwhile. Nothing has run in ours: this run is one of the
+         * other's session, as if it had come a moment later. */
+        driver_end(d, NULL);
+    }
 }
 
 void driver_end(struct driver *d, int *ret_status)

@@ -91,7 +91,8 @@ static const char help_run[] =
 static const char help_run_results[] =
     "  --json[=FILE]            print one object (status, exit_code, signal, reason, tier, root, usage, stdout, "
     "stderr)\n"
-    "                           instead of the streams; with =FILE the streams pass through and the object goes there\n"
+    "                           instead of the streams; with =FILE the streams pass and the object goes there;\n"
+    "                           when nothing could be run, status is error and error says why\n"
     "  --quiet                  no notes of the sandbox's own on standard error\n"
     "\n"
     "Exit status: the command's; 124 timeout; 125 the sandbox itself failed or the command line is wrong;\n"

@@ -131,16 +131,28 @@ static int keep_store(struct cli_keep *k, int r, struct err *err)
     return r;
 }
 
+/* The session of that name, or a new one: *ret_fresh. Somebody may make it between the look and the making. */
+static int find_or_make(struct state *s, struct str name, struct state_session *ret, bool *ret_fresh, struct err *err)
+{
+    int r;
+    do {
+        r = state_session_open(s, name, true, LOCK_WAIT_MS, ret, err);
+        if (r != -ENOENT)
+            return r;
+        r = state_session_create(s, name, ret, err);
+    } while (r == -EEXIST);
+    *ret_fresh = r == 0;
+    return r;
+}
+
 int cli_keep_open(struct cli_options *o, struct cli_keep *k, struct err *err)
 {
     keep_init(k);
     int r = state_open(o->state, true, &k->state, err);
     if (r == 0)
-        r = state_session_open(k->state, str_c(o->session), true, LOCK_WAIT_MS, &k->ses, err);
-    if (r == -ENOENT && k->state) {
-        r = state_session_create(k->state, str_c(o->session), &k->ses, err);
-        k->fresh = r == 0;
-        if (r == 0 && put_config(&k->config, o))
+        r = find_or_make(k->state, str_c(o->session), &k->ses, &k->fresh, err);
+    if (k->fresh) {
+        if (put_config(&k->config, o))
             r = err_set(err, -EINVAL,
                         "--mount: a host path with a line break or ':/' in it cannot be kept in a session");
     } else if (r == 0) {

@@ -29,14 +29,24 @@ static const struct {
 };
 #define VERBS (sizeof(verbs) / sizeof(verbs[0]))
 
+static char last_error[8192];
+
 void cli_error(const char *fmt, ...)
 {
-    va_list ap;
+    va_list ap, again;
     va_start(ap, fmt);
+    va_copy(again, ap);
     fputs("frontal-sandbox: ", stderr);
     vfprintf(stderr, fmt, ap);
     fputc('\n', stderr);
+    vsnprintf(last_error, sizeof(last_error), fmt, again);
+    va_end(again);
     va_end(ap);
+}
+
+const char *cli_last_error(void)
+{
+    return last_error;
 }
 
 /* "run, shell or doctor". */

@@ -254,8 +254,24 @@ static int take_option(struct cli_options *o, int code, const char *arg)
     case O_SECRET:
         return add_secret(o, arg);
     default:
-        return -EINVAL; /* getopt_long() has printed what is wrong */
+        return -EINVAL; /* bad_option() says what is wrong */
     }
+}
+
+/* What getopt_long() returned @code for, in its own words; @given is the word. It says nothing itself, so that --json
+ * can. */
+static int bad_option(int code, const char *given)
+{
+    int like = 0;
+    for (const struct option *l = long_options; l->name && given[0] == '-' && given[1] == '-'; l++)
+        like += strncmp(l->name, given + 2, strlen(given + 2)) == 0;
+    if (code == ':')
+        return bad("option '%s' requires an argument", given);
+    if (optopt > UINT8_MAX)
+        return bad("option '%s' doesn't allow an argument", given);
+    if (optopt)
+        return bad("invalid option -- '%c'", optopt);
+    return like > 1 ? bad("option '%s' is ambiguous", given) : bad("unrecognized option '%s'", given);
 }
 
 static int check_combination(const struct cli_options *o, bool is_shell)
@@ -283,12 +299,18 @@ int cli_parse(int argc, char **argv, bool is_shell, struct cli_options *o)
     argv[0] = name; /* what getopt_long() puts in front of its messages */
     optind = 1;
     int code, r = 0;
-    while (r == 0 && (code = getopt_long(argc, argv, "+c:", long_options, NULL)) != -1) {
+    opterr = 0;
+    while ((code = getopt_long(argc, argv, "+:c:", long_options, NULL)) != -1) {
+        if (r) { /* only how the failure is to be told is still of interest */
+            if (code == O_JSON)
+                (void)take_option(o, code, optarg);
+            continue;
+        }
         if (code == O_HELP) {
             cli_help(verb);
             return 1;
         }
-        r = take_option(o, code, optarg);
+        r = code == ':' || code == '?' ? bad_option(code, argv[optind - 1]) : take_option(o, code, optarg);
     }
     if (r) {
         fprintf(stderr, "Try 'frontal-sandbox %s --help' for more information.\n", verb);

@@ -71,6 +71,7 @@ static struct str interpreter(struct str text)
     return name;
 }
 
+/* 0, or -ENOEXEC after a message. */
 static int check_interpreter(const char *path, struct str text, bool *ret_posix)
 {
     struct str in = interpreter(text);
@@ -81,7 +82,7 @@ static int check_interpreter(const char *path, struct str text, bool *ret_posix)
         "%s: it asks for '%.*s', and run takes bash and sh scripts; mount its directory and run the command by name "
         "(run --mount DIR:/mnt -- COMMAND /mnt/%s)",
         path, (int)in.n, in.p, path);
-    return 126;
+    return -ENOEXEC;
 }
 
 struct plan {
@@ -90,6 +91,7 @@ struct plan {
     struct buf script;
 };
 
+/* 0, or a negative errno after a message. */
 static int make_plan(const struct cli_options *o, struct plan *p)
 {
     buf_init(&p->script, LIMIT_SCRIPT);
@@ -121,10 +123,8 @@ static int make_plan(const struct cli_options *o, struct plan *p)
     } else {
         p->exec.kind = WIRE_EXEC_SCRIPT;
         int r = read_script(o->argv[0], &p->script);
-        if (r)
-            return r == -ENOENT ? 127 : 126;
         p->exec.text = buf_str(&p->script);
-        return check_interpreter(o->argv[0], p->exec.text, &p->exec.posix);
+        return r ? r : check_interpreter(o->argv[0], p->exec.text, &p->exec.posix);
     }
     return 0;
 }
@@ -161,7 +161,7 @@ static int write_json(const struct cli_options *o, const struct buf *line)
     return r ? CLI_FAILED : 0;
 }
 
-static int print_json(struct driver *d, const struct cli_options *o, const struct wire_result *r,
+static int print_json(const struct driver *d, const struct cli_options *o, const struct wire_result *r,
                       const struct cli_changes *c)
 {
     MEM_AUTO struct json_change *v = mem_alloc((c->n + 1) * sizeof(*v));
@@ -185,6 +185,15 @@ static int print_json(struct driver *d, const struct cli_options *o, const struc
         return CLI_FAILED;
     }
     return write_json(o, &line);
+}
+
+/* The result of what never came to a session. */
+static void fail_json(const struct cli_options *o, int error)
+{
+    const struct driver none = {.sigfd = -1};
+    const struct cli_changes no_changes = {0};
+    const struct wire_result res = {.error = error, .message = str_c(cli_last_error())};
+    (void)print_json(&none, o, &res, &no_changes); /* the command line has failed already */
 }
 
 static int list_changes(struct driver *d, const struct cli_options *o, struct cli_changes *c, struct err *err)
@@ -274,16 +283,17 @@ static int run_plan(struct cli_options *o, const struct plan *p)
 int cli_run(int argc, char **argv)
 {
     struct cli_options o;
+    struct plan p = {0};
     int r = cli_parse(argc, argv, false, &o);
     int status = r > 0 ? 0 : CLI_FAILED;
     if (r == 0) {
-        struct plan p = {0};
-        status = make_plan(&o, &p);
-        if (status == 0)
-            status = run_plan(&o, &p);
-        buf_done(&p.script);
-        mem_free(p.argv);
+        r = make_plan(&o, &p);
+        status = r == 0 ? run_plan(&o, &p) : r == -ENOENT ? 127 : 126;
     }
+    if (r < 0 && o.json)
+        fail_json(&o, r);
+    buf_done(&p.script);
+    mem_free(p.argv);
     cli_options_done(&o);
     return status;
 }

@@ -12,6 +12,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <wchar.h>
 
 #include "base/mem.h"
 #include "types/errtab.h"
@@ -72,7 +73,7 @@ static unsigned char list_candidates(struct str all)
     return CC_REDISPLAY;
 }
 
-static unsigned char complete(EditLine *el, int ch)
+static unsigned char complete(EditLine *el, wint_t ch)
 {
     (void)ch;
     const LineInfo *li = el_line(el);
@@ -137,7 +138,8 @@ static void open_editor(struct prompter *p)
     el_set(p->el, EL_PROMPT, show_prompt);
     el_set(p->el, EL_EDITOR, "emacs");
     el_set(p->el, EL_HIST, history, p->hist);
-    el_set(p->el, EL_ADDFN, "sandbox-complete", "Complete a word", complete);
+    /* Wide: of narrow names el_set() makes copies that nobody frees. */
+    el_wset(p->el, EL_ADDFN, L"sandbox-complete", L"Complete a word", complete);
     el_set(p->el, EL_BIND, "^I", "sandbox-complete", NULL);
     el_set(p->el, EL_BIND, "^R", "em-inc-search-prev", NULL);
     el_set(p->el, EL_SIGNAL, 0);

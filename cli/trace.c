@@ -41,6 +41,7 @@ struct command {
 struct showing {
     struct state *s;
     struct trace *t;
+    char id[STATE_ID_MAX]; /* of the session */
     struct cas *store; /* opened when first needed; NULL: not, or not there */
     bool store_tried;
     struct cli_view view;
@@ -180,7 +181,8 @@ static void put_rest(struct showing *sh, size_t line)
     buf_putc(&sh->out, '\n');
 }
 
-static void command_line(struct showing *sh, const struct trace_end *end)
+/* @end NULL: there is none, and @without says what that means. */
+static void command_line(struct showing *sh, const struct trace_end *end, const char *without)
 {
     BUF_AUTO struct buf took;
     size_t line = sh->out.n;
@@ -190,7 +192,7 @@ static void command_line(struct showing *sh, const struct trace_end *end)
         put_status(sh, &end->outcome);
         cli_put_duration(&took, end->wall_us);
     } else {
-        cli_put(&sh->view, &sh->out, CLI_YELLOW, "running", 9);
+        cli_put(&sh->view, &sh->out, CLI_YELLOW, without, 9);
     }
     cli_put(&sh->view, &sh->out, CLI_PLAIN, took.p, -8);
     buf_addc(&sh->out, "  ");
@@ -315,7 +317,7 @@ static int show(struct showing *sh, const struct trace_pos *before, const struct
     switch (e->type) {
     case TRACE_EXEC:
         if (c->open)
-            command_line(sh, NULL);
+            command_line(sh, NULL, "lost");
         c->open = true;
         c->at = *before;
         c->seq = e->seq;
@@ -331,7 +333,7 @@ static int show(struct showing *sh, const struct trace_pos *before, const struct
         if (!c->open)
             return 0;
         c->open = false;
-        command_line(sh, &e->u.end);
+        command_line(sh, &e->u.end, NULL);
         return sh->files || sh->output ? unfold(sh, e->seq, err) : 0;
     }
     case TRACE_CREATED:
@@ -381,6 +383,23 @@ static int show_all(struct showing *sh, struct trace_pos *pos, struct err *err)
     return r;
 }
 
+/* The log's last command has no end: it runs, or its processes are gone and the next who opens the session says so.
+ * Only who holds the lock writes, so what a log says after the lock was seen free is the last word. */
+static int show_open(struct showing *sh, struct trace_pos *pos, struct err *err)
+{
+    int used, r = 0;
+    uint64_t seen;
+    do {
+        used = state_session_in_use(sh->s, sh->id);
+        seen = pos->seq;
+        if (used == 0)
+            r = show_all(sh, pos, err);
+    } while (r == 0 && pos->seq != seen);
+    if (r == 0 && sh->cmd.open)
+        command_line(sh, NULL, used > 0 ? "running" : used == 0 ? "lost" : "unknown");
+    return r;
+}
+
 static int follow(struct showing *sh, struct trace_pos *pos, int fd, struct err *err)
 {
     struct stat st;
@@ -417,10 +436,16 @@ static int verify(struct showing *sh, const char *who, struct err *err)
     int r = trace_verify(sh->t, &rep);
     if (r && r != -EBADMSG)
         return err_set(err, r, "%s: %s", who, errtab_text(r));
+    if (rep.torn) /* a process was killed while it wrote, or writes now: what was acknowledged is whole */
+        r = 0;
     if (sh->json) {
         const struct json_member m[] = {
-            JSON_BOOL("ok", r == 0),       JSON_NUMBER("events", rep.events),           JSON_NUMBER("bytes", rep.bytes),
-            JSON_HASH("head", rep.head.b), JSON_TEXT_OR_NULL("error", str_c(rep.what)),
+            JSON_BOOL("ok", r == 0),
+            JSON_NUMBER("events", rep.events),
+            JSON_NUMBER("bytes", rep.bytes),
+            JSON_NUMBER("torn_bytes", rep.torn),
+            JSON_HASH("head", rep.head.b),
+            JSON_TEXT_OR_NULL("error", str_c(r ? rep.what : "")),
         };
         json_object_line(&sh->out, m, sizeof(m) / sizeof(m[0]));
     } else if (r == 0) {
@@ -429,6 +454,11 @@ static int verify(struct showing *sh, const char *who, struct err *err)
         buf_addc(&sh->out, ", head ");
         cli_put_hash(&sh->view, &sh->out, &rep.head);
         buf_putc(&sh->out, '\n');
+        if (rep.torn)
+            buf_addf(&sh->out,
+                     "torn: the last %" PRIu64 " bytes of the file are of an event that was not written to its end; "
+                     "no command's result is lost by it, and the next run cuts them\n",
+                     rep.torn);
     } else {
         buf_addf(&sh->out, "damaged: %s\n", rep.what);
         if (rep.events)
@@ -464,6 +494,7 @@ int cli_trace(int argc, char **argv)
     sh.json = c.json;
     r = state_session_open(sh.s, str_c(c.argv[0]), false, 0, &ses, &err);
     if (r == 0) {
+        memcpy(sh.id, ses.id, sizeof(sh.id));
         fd = fcntl(ses.trace_fd, F_DUPFD_CLOEXEC, 3);
         r = trace_open(fd_steal(&ses.trace_fd), 0, &sh.t, NULL, &err);
         state_session_close(&ses);
@@ -475,7 +506,7 @@ int cli_trace(int argc, char **argv)
     if (r == 0 && want_follow && !want_verify)
         r = follow(&sh, &pos, fd, &err);
     if (r == 0 && sh.cmd.open)
-        command_line(&sh, NULL);
+        r = show_open(&sh, &pos, &err);
     (void)cli_print(&sh.out);
     if (r < 0)
         cli_fail(&err);

@@ -11,6 +11,7 @@
 #include "proc/proc.h"
 #include "session/journal_int.h"
 #include "session/session_int.h"
+#include "snapshot/state.h"
 #include "types/errtab.h"
 #include "vfs/vfs.h"
 
@@ -19,7 +20,6 @@ struct last {
     struct trace_state state;
     uint64_t seq; /* of the event that holds it */
     int32_t next_pid;
-    bool lost;  /* an exec had begun, and did not end */
     bool older; /* later ones are not whole in the store */
 };
 
@@ -45,14 +45,9 @@ static int last_state(struct journal *j, bool recheck, struct last *ret, struct 
     *ret = (struct last){0};
     trace_begin(&pos);
     int r = trace_tail(j->trace, &pos, err);
-    uint32_t want = states | 1u << TRACE_EXEC;
+    uint32_t want = states;
     while (r == 0 && (r = trace_last(j->trace, &pos, want, &e, err)) == 1) {
         r = 0;
-        if (e.type == TRACE_EXEC) {
-            ret->lost = !seen;
-            want = states;
-            continue;
-        }
         seen = true;
         if (!found) {
             ret->state = *trace_state_of(&e);
@@ -71,16 +66,6 @@ static int last_state(struct journal *j, bool recheck, struct last *ret, struct 
         return seen ? err_set(err, -EIO, "no state of the session is whole in the store (see `store fsck`)")
                     : err_set(err, -EBADMSG, "the session's log holds no state");
     return r;
-}
-
-static int end_lost(struct journal *j)
-{
-    struct trace_event e = {.type = TRACE_END,
-                            .u.end = {.outcome = {.kind = OUTCOME_LOST, .reason = REASON_CRASH},
-                                      .next_pid = j->next_pid,
-                                      .why_not = STR("it was lost"),
-                                      .state = j->state}};
-    return trace_append(j->trace, &e);
 }
 
 /* The log says which state it is that goes on, and why. */
@@ -149,7 +134,8 @@ static int go_on_from(struct journal *j, bool recheck, struct vfs *tmpl, const s
                       struct err *err)
 {
     struct last l;
-    int r = last_state(j, recheck, &l, err);
+    int settled = state_settle(j->trace, err);
+    int r = settled < 0 ? settled : last_state(j, recheck, &l, err);
     if (r)
         return r;
     j->state = l.state;
@@ -157,13 +143,11 @@ static int go_on_from(struct journal *j, bool recheck, struct vfs *tmpl, const s
     r = load(j, tmpl, sc, err);
     if (r)
         return r;
-    if (l.lost)
-        r = end_lost(j);
-    if (r == 0 && l.older)
+    j->unsynced |= settled > 0 || l.older;
+    if (l.older)
         r = say_older(j, l.seq);
     if (r == 0)
         r = trace_flush(j->trace);
-    j->unsynced = l.lost || l.older;
     return r ? err_set(err, r, "the session's log cannot be written: %s", errtab_text(r)) : 0;
 }
 

@@ -87,6 +87,9 @@ void state_session_drop(struct state *s, struct state_session *ses);
  * has it. -ENOENT with what there is instead (near names, or how to make one). */
 int state_session_open(struct state *s, struct str who, bool own, int wait_ms, struct state_session *ret,
                        struct err *err) __attribute__((warn_unused_result));
+/* Whether a process has the lock of the session with this id now: 1, 0, or why that cannot be known. One that is not
+ * there (any more) is nobody's. */
+int state_session_in_use(struct state *s, const char *id) __attribute__((warn_unused_result));
 /* Closes descriptors, which gives the lock back. */
 void state_session_close(struct state_session *ses);
 
@@ -129,7 +132,8 @@ int state_snapshot_delete(struct state *s, struct str session, struct str who, s
 int state_last(struct trace *t, uint64_t *ret_seq, struct trace_state *ret, struct err *err)
     __attribute__((warn_unused_result));
 /* Whoever has the lock and is to append calls this first: a command whose process was killed has an EXEC and no END; it
- * gets one that says OUTCOME_LOST, with the state before it. 1 when it did, else 0 or an error. */
+ * gets one that says OUTCOME_LOST, with the state and the next process's number before it. 1 when it did, else 0 or an
+ * error. */
 int state_settle(struct trace *t, struct err *err) __attribute__((warn_unused_result));
 
 /* ---- places ---- */

@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/fd.h"
+#include "base/num.h"
 #include "types/errtab.h"
 #include "vfs/image.h"
 
@@ -260,30 +261,40 @@ int state_tree(struct cas *c, const struct trace_state *st, struct vfs **ret, st
 
 /* ---- what a killed process left open ---- */
 
+/* The number that the next process gets, of the last command that ended, or of @exec when none has. */
+static int next_pid(struct trace *t, struct trace_pos *pos, const struct trace_exec *exec, int32_t *ret,
+                    struct err *err)
+{
+    struct trace_event e;
+    *ret = exec->first_pid;
+    int r = trace_last(t, pos, BIT(TRACE_END), &e, err);
+    if (r > 0)
+        *ret = e.u.end.next_pid;
+    return NUM_MIN(r, 0);
+}
+
 int state_settle(struct trace *t, struct err *err)
 {
-    static const struct str why = {"the process that ran it is gone", 31};
     struct trace_pos pos;
     struct trace_event e;
-    struct trace_event end = {.type = TRACE_END};
+    struct trace_event end = {.type = TRACE_END,
+                              .u.end = {.outcome = {.kind = OUTCOME_LOST, .reason = REASON_CRASH},
+                                        .why_not = STR("the process that ran it is gone")}};
     uint64_t seq;
     trace_begin(&pos);
     int r = trace_tail(t, &pos, err);
-    /* A SNAPSHOT or FORK is appended only after this function was called: what lies before it need not be looked
-     * through for each of the thousand forks that a session may have since its last command. */
+    /* A SNAPSHOT, FORK or RESTORE is appended only after this function was called: what lies before it need not be
+     * looked through for each of the thousand forks that a session may have since its last command. */
     if (r == 0)
-        r = trace_last(t, &pos, BIT(TRACE_EXEC) | BIT(TRACE_END) | BIT(TRACE_SNAPSHOT) | BIT(TRACE_FORK), &e, err);
-    if (r > 0 && e.type != TRACE_EXEC)
-        r = 0;
-    if (r > 0) {
-        end.u.end.outcome = (struct outcome){.kind = OUTCOME_LOST, .reason = REASON_CRASH};
-        end.u.end.next_pid = e.u.exec.first_pid;
-        end.u.end.why_not = why;
-        r = state_last(t, &seq, &end.u.end.state, err);
+        r = trace_last(t, &pos, STATES | BIT(TRACE_EXEC) | BIT(TRACE_SNAPSHOT) | BIT(TRACE_FORK), &e, err);
+    bool open = r > 0 && e.type == TRACE_EXEC;
+    r = NUM_MIN(r, 0);
+    if (r == 0 && open) {
+        r = next_pid(t, &pos, &e.u.exec, &end.u.end.next_pid, err);
         if (r == 0)
-            r = trace_append(t, &end);
-        if (r == 0)
-            r = trace_flush(t);
+            r = state_last(t, &seq, &end.u.end.state, err);
+        if (r == 0 && ((r = trace_append(t, &end)) != 0 || (r = trace_flush(t)) != 0))
+            err_set(err, r, "the session's log cannot be written: %s", errtab_text(r));
         r = r ? r : 1;
     }
     trace_pos_done(&pos);

@@ -76,6 +76,20 @@ int state__own(int dirfd, const char *who, int wait_ms, int *ret, struct err *er
     return 0;
 }
 
+int state_session_in_use(struct state *s, const char *id)
+{
+    FD_AUTO int dir = state__open_dir(s->sessions, id);
+    FD_AUTO int fd = dir < 0 ? dir : state__open_file(dir, "lock", O_RDONLY);
+    if (fd < 0)
+        return fd == -ENOENT ? 0 : fd;
+    /* The kernel tells only those who try. It is held for no longer than it takes to close it. */
+    while (flock(fd, LOCK_SH | LOCK_NB)) {
+        if (errno != EINTR)
+            return errno == EWOULDBLOCK ? 1 : -errno;
+    }
+    return 0;
+}
+
 /* ---- whether power may have been lost ---- */
 
 /* An id of the machine's present run; "" when it cannot be had, which is like no other. */

@@ -88,6 +88,39 @@ int trace_tail_find(struct trace *t, uint64_t size, struct trace_pos *pos, struc
     return r < 0 ? err_set(err, r, "cannot read the end of the log") : 0;
 }
 
+/* Whether @s, which is no whole event, is the beginning of one, or one that was not written to its end. An event that
+ * has its length at its end was written whole, so a length at its begin that does not fit is damage. */
+static bool is_begin(struct str s, uint64_t rest)
+{
+    static const char zeros[TRACE_TAIL];
+    struct str end = str_from(s, s.n - NUM_MIN(s.n, (size_t)TRACE_TAIL));
+    if (s.n < rest)
+        return false; /* longer than an event */
+    if (s.n < TRACE_HEAD || memcmp(end.p, zeros, end.n) == 0)
+        return true;
+    return trace_event_length(s.p) > s.n && trace_u32(s.p + s.n - 4) != s.n;
+}
+
+int64_t trace_torn(struct trace *t, const struct trace_pos *at)
+{
+    struct trace_pos pos;
+    struct stat st;
+    struct str s;
+    if (fstat(t->fd, &st) < 0)
+        return -errno;
+    uint64_t size = (uint64_t)st.st_size, rest = size - NUM_MIN(size, at->offset);
+    if (rest == 0 || at->offset < TRACE_FILE_HEAD)
+        return 0;
+    trace_begin(&pos);
+    int r = trace_view(t, &pos, at->offset, NUM_MIN(rest, (uint64_t)LIMIT_TRACE_EVENT), at->offset, &s);
+    bool torn = r == 0 && is_begin(s, rest);
+    if (torn) /* and no whole event lies in it */
+        r = trace_tail_find(t, size, &pos, NULL);
+    torn = torn && r == 0 && pos.offset == at->offset;
+    trace_pos_done(&pos);
+    return torn ? (int64_t)rest : r == -EBADMSG ? 0 : r;
+}
+
 /* ---- holes ---- */
 
 #define SECTOR 512u /* the least that a disk has or has not */

@@ -289,8 +289,10 @@ struct trace_report {
     uint64_t events, bytes; /* that are whole, from the begin on */
     struct cas_id head;     /* chain value after them */
     uint64_t bad_offset;    /* of the first event that is not whole; its seq is @events */
+    uint64_t torn;          /* bytes from there on, when they are what a write that was not finished leaves; else 0 */
     char what[256];         /* a sentence that says where and what; "" when nothing is wrong */
 };
 /* Reads and verifies everything from the begin on. 0; -EBADMSG and *ret says where and what; or another error when
- * looking itself failed. */
+ * looking itself failed. A torn tail (the log ends with the beginning of an event, or with zeros in place of its end)
+ * is told apart by ret->torn: nothing that was acknowledged is in it, and opening for append cuts it. */
 int trace_verify(struct trace *t, struct trace_report *ret) __attribute__((warn_unused_result));

@@ -208,6 +208,7 @@ enum api_code errtab_api(int err)
     case ETIMEDOUT:
     case ETIME:
         return API_LIMIT_EXCEEDED;
+    case ENOEXEC:
     case ENOSYS:
     case EOPNOTSUPP:
     case EXDEV:

@@ -10,6 +10,7 @@
 The program under test is $FRONTAL_SANDBOX, or the build directory's.
 """
 import os
+import select
 import shutil
 import subprocess
 import sys
@@ -87,6 +88,22 @@ def run(args, stdin=b'', timeout=60, verb='run', env=None, cwd=None):
 def sh(text, *options, **kw):
     """Runs a command text."""
     return run(list(options) + ['-c', text], **kw)
+
+
+def read_until(fd, what):
+    """Bytes of the terminal up to the first that end with @what (None: to the end)."""
+    got = b''
+    while what is None or not got.endswith(what):
+        if not select.select([fd], [], [], 30 * SLOW)[0]:
+            raise TimeoutError('the terminal is silent after %r' % got[-2000:])
+        try:
+            some = os.read(fd, 1 if what else 65536)
+        except OSError:
+            some = b''
+        if not some:
+            break
+        got += some
+    return got
 
 
 def main():

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import time
 
-from harness import BINARY, case, main, run
+from harness import BINARY, case, main, read_until, run
 
 
 def env(t):
@@ -91,25 +91,32 @@ def output_that_nobody_reads(t):
     all_equal(t, 2)
 
 
-@case
-def lines_at_a_prompt(t):
+def lines_typed(t, wait):
+    """Lines at the prompt of `shell`, each after its prompt (@wait) or all before the first; then the log runs again."""
     pid, fd = pty.fork()
     if pid == 0:
         os.execve(BINARY, [BINARY, 'shell', '--session', 's'], env(t))
+    said = b''
     for line in (b'cd /tmp; v=1\n', b'sleep 0.05 &\n', b'echo $v $!; ls -la\n', b'wait; jobs\n', b'exit 4\n'):
-        time.sleep(0.2)
+        if wait:
+            said += read_until(fd, b'$ ')
         os.write(fd, line)
-    while True:
-        try:
-            if not os.read(fd, 65536):
-                break
-        except OSError:
-            break
-    t.equal(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 4)
+    said += read_until(fd, None)
+    t.equal(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 4, repr(said[-3000:]))
     r, commands = replay(t)
     t.equal((r.status, r.err), (0, b''))
     t.ok(len(commands) >= 6)
     t.equal([c for c in commands if c['verdict'] == 'differs'], [])
+
+
+@case
+def lines_at_a_prompt(t):
+    lines_typed(t, True)
+
+
+@case
+def lines_typed_ahead(t):
+    lines_typed(t, False)
 
 
 @case

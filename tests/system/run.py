@@ -11,7 +11,7 @@ import subprocess
 import termios
 import time
 
-from harness import BINARY, SLOW, case, main, run, sh
+from harness import BINARY, SLOW, case, main, read_until, run, sh
 
 
 # ---- forms ----
@@ -203,6 +203,32 @@ def json_tells_statuses_apart(t):
 
 
 @case
+def json_of_what_never_ran(t):
+    script = t.write('s.py', '#!/usr/bin/env python3\n')
+    for words, status, code, errno, text in (
+            (['--no-such', '-c', 'true'], 125, 'invalid_argument', 'EINVAL', "unrecognized option '--no-such'"),
+            (['--s', 'x'], 125, 'invalid_argument', 'EINVAL', "option '--s' is ambiguous"),
+            (['-q'], 125, 'invalid_argument', 'EINVAL', "invalid option -- 'q'"),
+            (['--apply=x'], 125, 'invalid_argument', 'EINVAL', "option '--apply=x' doesn't allow an argument"),
+            (['--mount'], 125, 'invalid_argument', 'EINVAL', "option '--mount' requires an argument"),
+            (['--mount', t.path('none') + ':/x', '-c', 'true'], 125, 'invalid_argument', 'EINVAL', 'No such file or directory'),
+            (['--durable', '-c', 'true'], 125, 'invalid_argument', 'EINVAL', '--durable'),
+            (['--session', 'a b', '-c', 'true'], 125, 'invalid_argument', 'EINVAL', 'cannot be a name'),
+            ([t.path('none.sh')], 127, 'not_found', 'ENOENT', 'No such file or directory'),
+            ([t.dir], 126, 'invalid_argument', 'EISDIR', 'Is a directory'),
+            ([script], 126, 'unsupported', 'ENOEXEC', "'python3'")):
+        r = run(['--json'] + words, env=dict(os.environ, FRONTAL_SANDBOX_STATE=t.path('state')))
+        t.equal((r.status, r.out.count(b'\n')), (status, 1), (words, r))
+        o = json.loads(r.out)
+        t.equal((o['status'], o['exit_code'], o['error']['code'], o['error']['errno']), ('error', None, code, errno), words)
+        t.ok(text in o['error']['message'] and text.encode() in r.err, (words, r))
+    # Where --json stands does not matter, and a file gets the object too.
+    t.equal(json.loads(run(['--no-such', '--json', '-c', 'true']).out)['status'], 'error')
+    t.equal(run(['--json=' + t.path('r.json'), t.path('none.sh')]).out, b'')
+    t.equal(json.loads(t.read('r.json'))['error']['errno'], 'ENOENT')
+
+
+@case
 def json_to_a_file_lets_streams_pass(t):
     r = run(['--json=' + t.path('r.json'), '-c', 'echo hi'])
     t.equal(r.out, b'hi\n')
@@ -368,6 +394,43 @@ def killed_worker_is_lost_and_said_so(t):
     o = json.loads(out)
     t.equal((p.returncode, o['status'], o['exit_code'], o['root']), (125, 'lost', None, None))
     t.ok(b'ended unexpectedly' in err, err)
+
+
+# ---- a prompt ----
+
+@case
+def signals_reach_children_of_a_prompt(t):
+    """The shell at a prompt ignores some signals; what it starts does not (bash does the same, asked by hand)."""
+    pid, fd = pty.fork()
+    if pid == 0:
+        os.execve(BINARY, [BINARY, 'shell'], dict(os.environ, XDG_STATE_HOME=t.path('state'), TERM='dumb'))
+    read_until(fd, b'$ ')
+
+    def type_line(text, key=None):
+        os.write(fd, text + b'\n')
+        if key:
+            read_until(fd, b'begun\r\n')
+            os.write(fd, key)
+        return read_until(fd, b'$ ')
+
+    for signal_name, status in ((b'TERM', 143), (b'QUIT', 131), (b'INT', 130)):
+        type_line(b'sleep 1000 &')
+        said = type_line(b'kill -' + signal_name + b' %%; wait %%; echo "it is $?"')
+        t.ok(b'it is %d\r\n' % status in said, said)
+    said = type_line(b'(trap; kill -TERM $BASHPID; echo not ended); echo "it is $?"')
+    t.ok(b'it is 143\r\n' in said and b'not ended\r\n' not in said, said)
+    type_line(b'echo begun; sleep 1000', b'\x03')
+    t.ok(b'it is 130\r\n' in type_line(b'echo "it is $?"'))
+    type_line(b'echo begun; sleep 1000', b'\x1a')
+    t.ok(b'Stopped' in type_line(b'jobs'))
+    type_line(b'kill %%; fg 2>&1 | cat')
+    # The shell itself is not ended by any of them.
+    said = type_line(b'kill -TERM $$; kill -QUIT $$; echo "here still"')
+    t.ok(b'here still\r\n' in said, said)
+    os.write(fd, b'exit 5\n')
+    read_until(fd, None)
+    t.equal(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 5)
+    os.close(fd)
 
 
 if __name__ == '__main__':

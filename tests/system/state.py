@@ -10,6 +10,7 @@ import signal
 import struct
 import subprocess
 import termios
+import time
 
 from harness import BINARY, case, main, run
 
@@ -128,6 +129,26 @@ def in_use(t):
     p.stdout.close()
 
 
+@case
+def two_first_runs(t):
+    # Both have looked and found no such session before either can make it.
+    make(t, 'other')
+    for i in range(5):
+        names = os.open(t.path('state', 'names'), os.O_RDONLY)
+        fcntl.flock(names, fcntl.LOCK_EX)
+        runs = [subprocess.Popen([BINARY, 'run', '--session', 'new%d' % i, '-c', 'echo %s >> /tmp/f; wc -l < /tmp/f' % who],
+                                 env=env(t), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                for who in ('one', 'two')]
+        time.sleep(0.3)
+        os.close(names)
+        got = [p.communicate() for p in runs]
+        t.equal([p.returncode for p in runs], [0, 0], got)
+        t.equal(sorted(out for out, err in got), [b'1\n', b'2\n'])
+        t.equal(sh(t, 'new%d' % i, 'sort /tmp/f').out, b'one\ntwo\n')
+    # Nothing half made is left.
+    t.equal([d for d in os.listdir(t.path('state', 'sessions')) if d.startswith('.')], [])
+
+
 # ---- trace ----
 
 @case
@@ -179,6 +200,17 @@ def trace_verify(t):
     t.ok(ok(t, 'trace --verify build').startswith('whole: '))
     path = t.path('state', 'sessions', json.loads(ok(t, 'session show build --json'))['id'], 'trace')
     data = t.read(path)
+    # A process was killed while it wrote.
+    with open(path, 'r+b') as f:
+        f.truncate(len(data) - 1)
+    r = ok(t, 'trace --verify build')
+    t.ok(r.startswith('whole: ') and '\ntorn: the last ' in r, r)
+    o = json.loads(ok(t, 'trace --verify --json build'))
+    t.equal((o['ok'], o['error']), (True, None))
+    t.equal(o['torn_bytes'], len(data) - 1 - o['bytes'])
+    with open(path, 'wb') as f:
+        f.write(data)
+    t.ok('torn' not in ok(t, 'trace --verify build'))
     with open(path, 'r+b') as f:
         at = data.index(b'rm /tmp/w/b')  # of the second command
         f.seek(at)
@@ -243,19 +275,39 @@ def forks(t):
     t.equal(sh(t, 'again', 'ls /tmp/w').out, b'a\n')
 
 
-@case
-def lost_command(t):
-    make(t)
+def lose(t):
+    """A command whose processes are killed."""
     p = subprocess.Popen([BINARY, 'run', '--session', 'build', '-c', 'echo on; sleep 1000'], env=env(t),
                          stdout=subprocess.PIPE, start_new_session=True)
     t.equal(p.stdout.readline(), b'on\n')
     os.killpg(p.pid, signal.SIGKILL)
     p.wait()
     p.stdout.close()
+
+
+@case
+def lost_command(t):
+    make(t)
+    lose(t)
+    # Nobody has opened the session since, so its log has no end of it yet.
+    last = r'@\d+ .*  lost  .*echo on; sleep 1000$'
+    for _ in range(100):  # the worker may take a moment to be gone
+        line = ok(t, 'trace build').splitlines()[-1]
+        if re.match(last, line):
+            break
+        time.sleep(0.05)
+    t.ok(re.match(last, line), line)
     ok(t, 'restore build @1')
-    t.ok(' lost ' in ok(t, 'trace build'))
+    lost = [line for line in ok(t, 'trace build').splitlines() if ' lost ' in line]
+    t.ok(len(lost) == 1 and re.match(last, lost[0]), lost)
     t.ok(ok(t, 'trace --verify build').startswith('whole: '))
     t.equal(sh(t, 'build', 'ls /tmp/w').out, b'a\nb\n')
+    # Whoever opens the session next says the same of it.
+    lose(t)
+    t.equal(sh(t, 'build', 'true').status, 0)
+    ends = [e for e in objects(ok(t, 'trace --json build')) if e['type'] == 'end' and e['status'] == 'lost']
+    t.equal([(e['reason'], e['why_not']) for e in ends], [('crash', 'the process that ran it is gone')] * 2)
+    t.ok(all(e['next_pid'] > 0 for e in ends), ends)
 
 
 # ---- export and import ----

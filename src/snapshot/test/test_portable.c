@@ -82,7 +82,8 @@ static void real_session(struct state *s, const char *name, int n, const char *c
     cas_close(c);
 }
 
-static void keep_snapshot(struct state *s, const char *spec, const char *name)
+/* @config NULL: that of its session. */
+static void keep_snapshot(struct state *s, const char *spec, const char *name, const char *config)
 {
     struct state_place p;
     struct state_snapshot snap = {.seq = 0};
@@ -92,7 +93,7 @@ static void keep_snapshot(struct state *s, const char *spec, const char *name)
     memcpy(snap.name, name, strlen(name));
     snap.seq = p.seq;
     snap.state = p.state;
-    snap.config = buf_str(&p.config);
+    snap.config = config ? str_c(config) : buf_str(&p.config);
     CHECK_INT(state_snapshot_put(s, &snap, &err), 0);
     state_place_done(&p);
 }
@@ -262,7 +263,7 @@ TEST(there_and_back)
     buf_init(&text, 1u << 20);
     FD_AUTO int fd = memory_file(), again = memory_file();
     real_session(t.s, "a", 4, "user=user\n", &a);
-    keep_snapshot(t.s, "a@4", "early");
+    keep_snapshot(t.s, "a@4", "early", NULL);
     CHECK_INT(state_export(t.s, STR("a"), fd, NULL, NULL, &out, &err), 0);
     CHECK_INT(out.events, 17);
     CHECK_INT(out.snapshots, 1);
@@ -314,6 +315,27 @@ TEST(mounts_are_asked_for)
     state_test_done(&t);
 }
 
+/* A snapshot is forked with its own configuration, which need not be its session's in a file that somebody made. */
+TEST(mounts_in_a_snapshot)
+{
+    struct state_test t = state_test_new();
+    struct trace_state a;
+    struct state_portable rep;
+    struct err err = {0};
+    FD_AUTO int fd = memory_file();
+    real_session(t.s, "a", 1, "user=user\n", &a);
+    keep_snapshot(t.s, "a", "plain", NULL);
+    keep_snapshot(t.s, "a", "hostile", "user=user\nmount=/etc:/etc:ro\n");
+    CHECK_INT(state_export(t.s, STR("a"), fd, NULL, NULL, &rep, &err), 0);
+    CHECK_INT(rep.snapshots, 2);
+    CHECK_INT(import(t.s, fd, "b", false, &rep, &err), -EPERM);
+    CHECK(strstr(err.text, "--mounts") != NULL);
+    CHECK_INT(sessions(t.s), 1);
+    CHECK_INT(import(t.s, fd, "b", true, &rep, &err), 0);
+    CHECK_INT(sessions(t.s), 2);
+    state_test_done(&t);
+}
+
 /* Every flipped byte and every cut is found, and leaves nothing. */
 TEST_LIMIT(damaged_streams, 600)
 {
@@ -325,7 +347,7 @@ TEST_LIMIT(damaged_streams, 600)
     uint64_t seed = test_seed();
     FD_AUTO int fd = memory_file();
     real_session(t.s, "a", 2, "", &a);
-    keep_snapshot(t.s, "a", "x");
+    keep_snapshot(t.s, "a", "x", NULL);
     CHECK_INT(state_export(t.s, STR("a"), fd, NULL, NULL, &rep, &err), 0);
     CHECK_INT(fstat(fd, &st), 0);
     for (int i = 0; i < 300; i++) {

@@ -342,6 +342,41 @@ TEST(places)
     state_test_done(&t);
 }
 
+/* An EXEC with no pid of its own goes on with those of the command before it, and so does what comes after it. */
+TEST(a_lost_command_is_ended_once)
+{
+    struct state_test t = state_test_new();
+    struct state_session ses;
+    struct trace *tr;
+    struct trace_pos pos;
+    struct trace_event last = {.type = TRACE_END, .u.end = {.state = state_test_state(10), .next_pid = 12}};
+    struct trace_event lost = {.type = TRACE_EXEC, .u.exec.text = STR("true")}, e;
+    struct err err = {0};
+    char id[STATE_ID_MAX];
+    state_test_session(t.s, "s", id);
+    state_test_exec(t.s, "s", 10, false);
+    CHECK_INT(state_session_open(t.s, STR("s"), true, 0, &ses, &err), 0);
+    CHECK_INT(trace_open(fd_steal(&ses.trace_fd), TRACE_APPEND, &tr, NULL, &err), 0);
+    CHECK_INT(trace_append(tr, &last), 0);
+    CHECK_INT(trace_append(tr, &lost), 0);
+    CHECK_INT(trace_flush(tr), 0);
+    CHECK_INT(state_settle(tr, &err), 1);
+    uint64_t n = trace_count(tr);
+    CHECK_INT(state_settle(tr, &err), 0);
+    CHECK_INT(trace_count(tr), n);
+    trace_begin(&pos);
+    CHECK_INT(trace_tail(tr, &pos, &err), 0);
+    CHECK_INT(trace_prev(tr, &pos, &e, &err), 1);
+    CHECK_INT(e.type, TRACE_END);
+    CHECK_INT(e.u.end.outcome.kind, OUTCOME_LOST);
+    CHECK_INT(e.u.end.next_pid, 12);
+    CHECK(memcmp(&e.u.end.state, &last.u.end.state, sizeof(last.u.end.state)) == 0);
+    trace_pos_done(&pos);
+    trace_close(tr);
+    state_session_close(&ses);
+    state_test_done(&t);
+}
+
 /* What was before the damage can be had. */
 TEST(places_before_damage)
 {

@@ -54,6 +54,7 @@ static void check_bad_at(struct str bytes, unsigned seq, size_t offset)
 {
     struct trace_report report;
     CHECK_INT(verify(bytes, &report), -EBADMSG);
+    CHECK_INT(report.torn, 0);
     CHECK_INT(report.events, seq);
     CHECK_INT(report.bad_offset, offset);
 }
@@ -123,9 +124,28 @@ TEST(every_cut)
         CHECK_INT(verify(str_of(m.b.p, n), &report), n == begin ? 0 : -EBADMSG);
         CHECK_INT(report.events, whole);
         CHECK_INT(report.bad_offset, begin);
+        CHECK_INT(report.torn, n < TRACE_FILE_HEAD ? 0 : n - begin);
         uint64_t count = 99;
         CHECK_INT(cut_of(str_of(m.b.p, n), &count), n - begin);
         CHECK_INT(count, whole);
+    }
+    buf_done(&m.b);
+}
+
+/* The end of the last event did not reach the disk, but the length of the file did. */
+TEST(zeros_for_an_end)
+{
+    struct image m = image_of(test_seed(), 5, 300);
+    for (size_t n = m.at[4]; n < m.b.n - TRACE_TAIL; n++) {
+        struct trace_report report;
+        BUF_AUTO struct buf b;
+        buf_init(&b, SIZE_MAX / 2);
+        buf_add(&b, m.b.p, n);
+        for (size_t i = n; i < m.b.n; i++)
+            buf_putc(&b, 0);
+        CHECK_INT(verify(buf_str(&b), &report), -EBADMSG);
+        CHECK_INT(report.events, 4);
+        CHECK_INT(report.torn, m.b.n - m.at[4]);
     }
     buf_done(&m.b);
 }
@@ -209,6 +229,10 @@ TEST(torn_tails_of_many_sizes)
                 buf_putc(&b, (char)(fill == 2 ? test_rand(&seed) : (uint64_t)fill * 0x3c));
             CHECK_INT(cut_of(buf_str(&b), &count), n);
             CHECK_INT(count, 30);
+            /* What no write leaves is damage, though it is cut. */
+            struct trace_report report;
+            CHECK_INT(verify(buf_str(&b), &report), -EBADMSG);
+            CHECK_INT(report.torn, n < TRACE_HEAD || (fill == 0 && n <= LIMIT_TRACE_EVENT) ? n : 0);
         }
     }
     buf_done(&m.b);

@@ -212,16 +212,20 @@ static void on_diff(struct serving *w, struct str body)
 
 static void on_fs(struct serving *w, struct str body)
 {
-    struct wire_fs m;
-    if (wire_get_fs(body, &m)) {
-        w->fatal = -EBADMSG;
-        return;
-    }
     struct wire_reply rep;
-    bool changes = m.op == WIRE_FS_PUT || m.op == WIRE_FS_MKDIR || m.op == WIRE_FS_SYMLINK;
-    session_fs(w->session, &m, &rep);
-    if (w->journal && changes)
-        journal_touched(w->journal);
+    do {
+        struct wire_fs m;
+        if (wire_get_fs(&body, &m)) {
+            w->fatal = -EBADMSG;
+            return;
+        }
+        bool changes = m.op == WIRE_FS_PUT || m.op == WIRE_FS_MKDIR || m.op == WIRE_FS_SYMLINK;
+        session_fs(w->session, &m, &rep);
+        if (w->journal && changes)
+            journal_touched(w->journal);
+        if (rep.error)
+            rep.data = m.path;
+    } while (rep.error == 0 && body.n);
     reply(w, &rep);
 }
 

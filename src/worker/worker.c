@@ -52,6 +52,8 @@ static int flush(struct serving *w, bool wait)
 {
     if (w->n_pending == 0)
         return 0;
+    if (w->running && w->journal)
+        journal_show(w->journal);
     struct buf *b;
     int r = encode_output(w, &b);
     if (r == 0)
@@ -437,6 +439,8 @@ static void turn(struct serving *w)
             journal_ended(w->journal, &res);
         send_result(w, &res);
         wake = INT64_MAX;
+    } else if (w->running && w->journal) {
+        journal_show(w->journal);
     }
     (void)flush(w, false); /* a full socket is waited for below, a broken one is fatal */
     if (w->fatal)

@@ -159,6 +159,12 @@ void driver_exec(struct driver *d, const struct wire_exec *e, struct wire_result
 void driver_wait(struct driver *d, struct wire_result *ret, struct buf *text);
 /* A request and its REPLY; the reply's strings are borrowed until the next call. -EPIPE when the worker is gone. */
 int driver_fs(struct driver *d, const struct wire_fs *q, struct wire_reply *ret);
+/* The two halves of driver_fs(), for messages of one or more encoded requests. Their replies come in the same order. At
+ * most DRIVER_AHEAD messages may be without one, or both ends may wait for room in the socket. -EPIPE. */
+int driver_fs_send(struct driver *d, struct str requests);
+/* See driver_fs_send(). */
+int driver_fs_reply(struct driver *d, struct wire_reply *ret);
+#define DRIVER_AHEAD 4u
 /* The changes below @prefix, one call of @fn each. */
 int driver_diff(struct driver *d, bool text, struct str prefix, int (*fn)(void *arg, const struct wire_change *c),
                 void *arg, struct err *err);

@@ -16,14 +16,17 @@
 
 #define DEPTH_MAX 256 /* directories below the one copied */
 
+static int refused(const struct wire_reply *rep, struct str path, struct err *err)
+{
+    return err_set(err, rep->error, "%.*s: %.*s", (int)path.n, path.p, (int)rep->message.n, rep->message.p);
+}
+
 /* Sends a request and turns either failure into a message about @path. */
 static int ask(struct driver *d, const struct wire_fs *q, struct wire_reply *rep, struct err *err)
 {
     if (driver_fs(d, q, rep))
         return err_set(err, -EPIPE, "the worker is gone");
-    if (rep->error)
-        return err_set(err, rep->error, "%.*s: %.*s", (int)q->path.n, q->path.p, (int)rep->message.n, rep->message.p);
-    return 0;
+    return rep->error ? refused(rep, q->path, err) : 0;
 }
 
 static int64_t mtime_ns(const struct stat *st)
@@ -33,46 +36,87 @@ static int64_t mtime_ns(const struct stat *st)
 
 /* ---- in ---- */
 
-static int in_file(struct driver *d, int fd, const struct stat *st, struct str to, struct err *err)
+/* Requests go as many to a message as fit, and messages are sent ahead of their replies, so that the host's files are
+ * read while the worker makes others. */
+struct copying_in {
+    struct driver *d;
+    char *block;     /* LIMIT_MSG_DATA bytes of a file */
+    struct buf next; /* requests that are not sent */
+    uint32_t ahead;  /* messages without a reply */
+};
+
+static int in_reply(struct copying_in *x, struct err *err)
 {
-    MEM_AUTO char *block = mem_alloc(LIMIT_MSG_DATA);
+    struct wire_reply rep;
+    x->ahead--;
+    if (driver_fs_reply(x->d, &rep))
+        return err_set(err, -EPIPE, "the worker is gone");
+    return rep.error ? refused(&rep, rep.data, err) : 0;
+}
+
+/* Sends what was gathered. What it gives may be the failure of an earlier message. */
+static int in_send(struct copying_in *x, struct err *err)
+{
+    if (x->next.n == 0)
+        return 0;
+    int r = x->ahead == DRIVER_AHEAD ? in_reply(x, err) : 0;
+    if (r)
+        return r;
+    if (x->next.err || driver_fs_send(x->d, buf_str(&x->next)))
+        return err_set(err, -EPIPE, "the worker is gone");
+    x->ahead++;
+    buf_clear(&x->next);
+    return 0;
+}
+
+static int in_ask(struct copying_in *x, const struct wire_fs *q, struct err *err)
+{
+    int r = x->next.n + q->data.n > LIMIT_MSG_DATA ? in_send(x, err) : 0;
+    if (r == 0)
+        wire_put_fs(&x->next, q);
+    return r;
+}
+
+static int in_file(struct copying_in *x, int fd, const struct stat *st, struct str to, struct err *err)
+{
     struct wire_fs q = {
         .op = WIRE_FS_PUT, .path = to, .mode = st->st_mode & 0777, .mtime = mtime_ns(st), .as_user = true};
-    struct wire_reply rep;
     for (;;) {
-        ssize_t n = read(fd, block, LIMIT_MSG_DATA);
+        ssize_t n = read(fd, x->block, LIMIT_MSG_DATA);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
             return err_set(err, -errno, "reading: %s", errtab_text(errno));
         if (n == 0 && q.offset)
             return 0;
-        q.data = str_of(block, (size_t)n);
-        int r = ask(d, &q, &rep, err);
+        q.data = str_of(x->block, (size_t)n);
+        int r = in_ask(x, &q, err);
         if (r || n == 0)
             return r;
         q.offset += (uint64_t)n;
+        /* All that it was said to have: most files need no second read to see their end. */
+        if (q.offset == (uint64_t)st->st_size)
+            return 0;
     }
 }
 
-static int in_link(struct driver *d, int dir, const char *name, struct str to, struct err *err)
+static int in_link(struct copying_in *x, int dir, const char *name, struct str to, struct err *err)
 {
     char target[LIMIT_PATH];
     ssize_t n = readlinkat(dir, name, target, sizeof(target));
     if (n < 0)
         return err_set(err, -errno, "%s: %s", name, errtab_text(errno));
-    struct wire_reply rep;
     const struct wire_fs q = {.op = WIRE_FS_SYMLINK, .path = to, .data = str_of(target, (size_t)n), .as_user = true};
-    return ask(d, &q, &rep, err);
+    return in_ask(x, &q, err);
 }
 
-static int in_any(struct driver *d, int dir, const char *name, int flags, struct str to, int depth, struct err *err);
+static int in_any(struct copying_in *x, int dir, const char *name, int type, struct str to, int depth,
+                  struct err *err);
 
-static int in_dir(struct driver *d, int fd, const struct stat *st, struct str to, int depth, struct err *err)
+static int in_dir(struct copying_in *x, int fd, const struct stat *st, struct str to, int depth, struct err *err)
 {
-    struct wire_reply rep;
     const struct wire_fs q = {.op = WIRE_FS_MKDIR, .path = to, .mode = st->st_mode & 0777, .as_user = true};
-    int r = ask(d, &q, &rep, err);
+    int r = in_ask(x, &q, err);
     if (r)
         return r;
     if (depth > DEPTH_MAX)
@@ -92,32 +136,49 @@ static int in_dir(struct driver *d, int fd, const struct stat *st, struct str to
             buf_putc(&path, '/');
         buf_addc(&path, e->d_name);
         r = path.err ? err_set(err, -ENAMETOOLONG, "%s: %s", e->d_name, errtab_text(ENAMETOOLONG))
-                     : in_any(d, fd, e->d_name, O_NOFOLLOW, buf_str(&path), depth + 1, err);
+                     : in_any(x, fd, e->d_name, e->d_type, buf_str(&path), depth + 1, err);
     }
     closedir(list);
     return r;
 }
 
-static int in_any(struct driver *d, int dir, const char *name, int flags, struct str to, int depth, struct err *err)
+/* @type is what the directory says of the name; DT_UNKNOWN is looked at first. Of the place that the user named
+ * (@depth 0) a symbolic link is followed. */
+static int in_any(struct copying_in *x, int dir, const char *name, int type, struct str to, int depth,
+                  struct err *err)
 {
     struct stat st;
-    if (fstatat(dir, name, &st, flags & O_NOFOLLOW ? AT_SYMLINK_NOFOLLOW : 0))
+    bool plain = type == DT_REG || type == DT_DIR;
+    if (!plain && fstatat(dir, name, &st, depth ? AT_SYMLINK_NOFOLLOW : 0))
         return err_set(err, -errno, "%s: %s", name, errtab_text(errno));
-    if (S_ISLNK(st.st_mode))
-        return in_link(d, dir, name, to, err);
-    if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+    if (!plain && S_ISLNK(st.st_mode))
+        return in_link(x, dir, name, to, err);
+    if (!plain && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
         return err_set(err, -EINVAL, "%s: only files, directories and symbolic links can be copied in", name);
-    FD_AUTO int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags);
+    FD_AUTO int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | (depth ? O_NOFOLLOW : 0));
     if (fd < 0 || fstat(fd, &st))
         return err_set(err, -errno, "%s: %s", name, errtab_text(errno));
     if (S_ISDIR(st.st_mode))
-        return in_dir(d, fd, &st, to, depth, err);
-    return in_file(d, fd, &st, to, err);
+        return in_dir(x, fd, &st, to, depth, err);
+    if (!S_ISREG(st.st_mode))
+        return err_set(err, -EINVAL, "%s: it was exchanged for something else meanwhile", name);
+    return in_file(x, fd, &st, to, err);
 }
 
 int cli_copy_in(struct driver *d, const struct cli_copy *c, struct err *err)
 {
-    int r = in_any(d, AT_FDCWD, c->from, 0, str_c(c->to), 0, err);
+    MEM_AUTO char *block = mem_alloc(LIMIT_MSG_DATA);
+    struct copying_in x = {.d = d, .block = block};
+    buf_init(&x.next, WIRE_BODY_MAX);
+    int r = in_any(&x, AT_FDCWD, c->from, DT_UNKNOWN, str_c(c->to), 0, err);
+    if (r == 0)
+        r = in_send(&x, err);
+    while (x.ahead) {
+        /* The first failure is told; what follows from it is not. */
+        int late = in_reply(&x, r ? NULL : err);
+        r = r ? r : late;
+    }
+    buf_done(&x.next);
     return r ? err_wrap(err, r, "--copy-in %s", c->from) : 0;
 }
 

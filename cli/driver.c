@@ -456,16 +456,33 @@ void driver_exec(struct driver *d, const struct wire_exec *e, struct wire_result
 
 /* ---- requests ---- */
 
-int driver_fs(struct driver *d, const struct wire_fs *q, struct wire_reply *ret)
+int driver_fs_send(struct driver *d, struct str requests)
 {
-    struct str body;
-    wire_put_fs(chan_scratch(&d->worker.chan), q);
-    if (d->gone || chan_send_scratch(&d->worker.chan, WIRE_FS) || next_message(d, &body) != WIRE_REPLY ||
-        wire_get_reply(body, ret)) {
+    if (d->gone || chan_send(&d->worker.chan, WIRE_FS, requests)) {
         d->gone = true;
         return -EPIPE;
     }
     return 0;
+}
+
+int driver_fs_reply(struct driver *d, struct wire_reply *ret)
+{
+    struct str body;
+    if (d->gone || next_message(d, &body) != WIRE_REPLY || wire_get_reply(body, ret)) {
+        d->gone = true;
+        return -EPIPE;
+    }
+    return 0;
+}
+
+int driver_fs(struct driver *d, const struct wire_fs *q, struct wire_reply *ret)
+{
+    struct buf *out = chan_scratch(&d->worker.chan);
+    wire_put_fs(out, q);
+    if (out->err)
+        d->gone = true;
+    int r = driver_fs_send(d, buf_str(out));
+    return r ? r : driver_fs_reply(d, ret);
 }
 
 int driver_diff(struct driver *d, bool text, struct str prefix, int (*fn)(void *arg, const struct wire_change *c),

@@ -28,6 +28,7 @@
 #define LOG_BLOBS 1024u        /* so many or an eighth of those indexed, and the index is written anew at a sync */
 #define BUFFER_SIZE (256u << 10)
 #endif
+#define LOG_WRITE 4096u /* so many bytes of the log are written at once: until then blobs are found in the pack */
 #define BUFFERED UINT32_MAX
 #define OPEN_PACKS 64u /* descriptors kept */
 

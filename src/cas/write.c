@@ -44,11 +44,12 @@ static void add_entry_to_log(struct cas *c, struct pack *p, const struct entry *
     add_to_log(c, p, &le);
 }
 
-/* Failures are not the caller's: without a log the pack is read instead. */
-static void write_log(struct cas *c, struct pack *p)
+/* Writes the log's entries when there are @least bytes of them. Failures are not the caller's: without a log the pack
+ * is read instead. */
+static void write_log(struct cas *c, struct pack *p, size_t least)
 {
     int err = 0;
-    if (c->log_off || c->log.n == 0)
+    if (c->log_off || c->log.n < least)
         return;
     if (c->log_fd < 0) {
         c->log_fd = cas__open(c->packs_dir, p->num, EXT_LOG, O_WRONLY | O_CREAT);
@@ -74,6 +75,8 @@ static void write_log(struct cas *c, struct pack *p)
 
 void cas__stop_writing(struct cas *c)
 {
+    if (c->cur)
+        write_log(c, c->cur, HEAD_SIZE);
     c->cur = NULL;
     c->log_off = false;
     buf_clear(&c->log);
@@ -247,7 +250,7 @@ static void commit(struct cas *c, struct pack *p, struct entry *e)
 
 static void write_done(struct cas *c, struct pack *p, bool torn)
 {
-    write_log(c, p);
+    write_log(c, p, LOG_WRITE);
     if (torn && cas__truncate(p->fd, p->end) < 0) {
         /* Its next writer cuts it. */
         cas__stop_writing(c);
@@ -487,7 +490,7 @@ static int sync_pack(struct cas *c, struct pack *p)
         if (c->cur == p) {
             struct log_entry e = {.kind = LOG_SYNCED, .off = end};
             add_to_log(c, p, &e);
-            write_log(c, p);
+            write_log(c, p, HEAD_SIZE);
         }
     }
     return 0;
@@ -557,4 +560,6 @@ void cas__leave(struct cas *c)
     struct pack *p = cas__flush(c) == 0 ? c->cur : NULL;
     if (p && p->blobs >= NUM_MAX(2 * LOG_BLOBS, p->count / 4) && sync_pack(c, p) == 0)
         index_cur(c, LOG_BLOBS);
+    if (c->cur)
+        write_log(c, c->cur, HEAD_SIZE);
 }

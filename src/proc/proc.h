@@ -156,6 +156,8 @@ struct proc_set *proc_set_new(struct vfs *v, const struct limits *limits, const 
 
 /* Ends and frees every process. Accepts NULL. */
 void proc_set_free(struct proc_set *ps);
+/* Makes it what proc_set_new() gives, in the same memory: for who needs a new set for each command. Cannot fail. */
+void proc_set_renew(struct proc_set *ps, struct vfs *v, const struct limits *limits, const struct proc_host *host);
 
 /* The tree, the account, limits and usage of a set. */
 struct vfs *proc_set_vfs(struct proc_set *ps);

@@ -223,7 +223,7 @@ struct proc_set {
     uint32_t n_engines;
     uint64_t procfs_last; /* id that the provider's lookup gave last */
     int64_t boot_wall, boot_mono;
-    char boot_id[37];
+    char boot_id[37]; /* empty: nobody has asked for it */
 };
 
 /* Charges what follows to the set, from calls that the host makes outside proc_run(). */
@@ -238,8 +238,10 @@ static inline struct mem_account *set__use(struct proc_set *ps)
 void set__check_memory(struct proc_set *ps);
 /* Ends it when its time is. A replay has this from its tape. @raw is clock_mono(). */
 void set__check_time(struct proc_set *ps, int64_t raw);
-/* Sets the time the machine came up, and the name of this boot. */
+/* Sets the time the machine came up, and with a tape (on which it takes entropy) the name of this boot. */
 void set__boot(struct proc_set *ps);
+/* The name of this boot. */
+const char *set__boot_id(struct proc_set *ps);
 /* A fresh random UUID (RFC 9562 version 4) as text. */
 void set__uuid(struct proc_set *ps, char out[37]);
 /* CPU nanoseconds of the command line so far, as the thread's clock has it. */

@@ -309,7 +309,7 @@ int procfs__text(struct proc_set *ps, enum procfs_kind kind, struct proc *p, int
     else if (kind == PROCFS_PID_MAX)
         buf_addf(out, "%d\n", PID_MAX);
     else if (kind == PROCFS_BOOT_ID)
-        buf_addf(out, "%s\n", ps->boot_id);
+        buf_addf(out, "%s\n", set__boot_id(ps));
     else if (kind == PROCFS_UUID)
         uuid(ps, out);
     else if (kind == PROCFS_LOADAVG) {

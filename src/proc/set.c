@@ -27,28 +27,33 @@ static int64_t tree_time(void *arg)
     return proc_wall(arg);
 }
 
-struct proc_set *proc_set_new(struct vfs *v, const struct limits *limits, const struct proc_host *host)
+/* Of a set that is all zeros. */
+static void init(struct proc_set *ps, struct vfs *v, const struct limits *limits, const struct proc_host *host)
 {
-    struct proc_set *ps = mem_try_zalloc(sizeof(*ps));
-    if (!ps)
-        return NULL;
     ps->v = v;
     ps->limits = *limits;
     if (host)
         ps->host = *host;
-    struct proc *init = &ps->init.p;
-    init->ps = ps;
-    init->priv = &ps->init.priv;
-    init->pid = init->pgid = 1;
-    init->state = PROC_BLOCKED;
-    init->comm = "init";
-    init->fds.v = init->fds.inline_v;
+    struct proc *one = &ps->init.p;
+    one->ps = ps;
+    one->priv = &ps->init.priv;
+    one->pid = one->pgid = 1;
+    one->state = PROC_BLOCKED;
+    one->comm = "init";
+    one->fds.v = one->fds.inline_v;
     ps->next_pid = PID_FIRST;
     ps->next_pipe_id = 1;
     ps->attend_ns = ps->host.attend_ns ? ps->host.attend_ns : ATTEND_NS;
     vfs_set_clock(v, tree_time, ps);
     set__boot(ps);
     proc_begin(ps);
+}
+
+struct proc_set *proc_set_new(struct vfs *v, const struct limits *limits, const struct proc_host *host)
+{
+    struct proc_set *ps = mem_try_zalloc(sizeof(*ps));
+    if (ps)
+        init(ps, v, limits, host);
     return ps;
 }
 
@@ -56,17 +61,26 @@ void set__boot(struct proc_set *ps)
 {
     ps->boot_mono = proc_now(ps);
     ps->boot_wall = proc_wall(ps);
-    set__uuid(ps, ps->boot_id);
+    ps->boot_id[0] = 0;
+    if (ps->tape)
+        set__boot_id(ps);
 }
 
-void proc_set_free(struct proc_set *ps)
+const char *set__boot_id(struct proc_set *ps)
 {
-    if (!ps)
-        return;
+    if (!ps->boot_id[0])
+        set__uuid(ps, ps->boot_id);
+    return ps->boot_id;
+}
+
+/* Ends and frees all that is in it. */
+static void empty(struct proc_set *ps)
+{
     ASSERT(!ps->in_run);
     ps->host.attend = NULL;
     proc_kill_all(ps, REASON_SIGNAL);
-    proc_run(ps, NULL, NULL);
+    if (ps->n_co) /* of a set in which nothing lives this would only ask for the time */
+        proc_run(ps, NULL, NULL);
     ASSERT(ps->n_co == 0);
     struct mem_account *before = set__use(ps);
     while (ps->all)
@@ -77,7 +91,21 @@ void proc_set_free(struct proc_set *ps)
     mem_use(before);
     (void)proc_tape_end(ps); /* nobody is left to hear of it */
     vfs_set_clock(ps->v, NULL, NULL);
+}
+
+void proc_set_free(struct proc_set *ps)
+{
+    if (!ps)
+        return;
+    empty(ps);
     mem_free(ps);
+}
+
+void proc_set_renew(struct proc_set *ps, struct vfs *v, const struct limits *limits, const struct proc_host *host)
+{
+    empty(ps);
+    memset(ps, 0, sizeof(*ps));
+    init(ps, v, limits, host);
 }
 
 struct vfs *proc_set_vfs(struct proc_set *ps)

@@ -178,15 +178,19 @@ static void decided(void *arg, struct str command, const char *engine, struct st
  */
 static int make_world(struct session *s, struct err *err)
 {
-    struct proc_set *old = s->ps;
-    struct shell_world *old_world = s->world;
-    s->tape.fresh = !old || (s->tape.next != TAPE_NONE && proc_count(old) == 0);
+    bool had = s->ps != NULL;
+    int next_pid = had ? proc_next_pid(s->ps) : 0;
+    s->tape.fresh = !had || (s->tape.next != TAPE_NONE && proc_count(s->ps) == 0);
     if (!s->tape.fresh)
         return session__tape_begin(s) ? err_set(err, -ENOMEM, "no memory for the session's tape") : 0;
     s->tape.resized = false;
     s->tape.inexact = NULL;
     s->proc_host = (struct proc_host){.arg = s, .attend = attend, .decided = decided};
-    s->ps = proc_set_new(s->tree, &s->limits, &s->proc_host);
+    if (had)
+        proc_set_renew(s->ps, s->tree, &s->limits, &s->proc_host);
+    else
+        s->ps = proc_set_new(s->tree, &s->limits, &s->proc_host);
+    shell_world_free(s->world);
     s->world = s->ps ? shell_world_new(s->ps) : NULL;
     const struct session_userland *u = s->userland;
     if (!s->world || (u && u->engine && proc_add_engine(s->ps, u->engine, u->engine_obj) < 0) ||
@@ -194,17 +198,12 @@ static int make_world(struct session *s, struct err *err)
         session__tape_end(s);
         proc_set_free(s->ps);
         shell_world_free(s->world);
-        s->ps = old;
-        s->world = old_world;
-        if (old)
-            proc_set_use_vfs(old, s->tree);
+        s->ps = NULL;
+        s->world = NULL;
         return err_set(err, -ENOMEM, "no memory for processes and the shell");
     }
-    if (old && s->tape.begin->first_pid == 0)
-        proc_set_next_pid(s->ps, proc_next_pid(old));
-    proc_set_free(old);
-    shell_world_free(old_world);
-    proc_set_use_vfs(s->ps, s->tree); /* which had the old set's clock */
+    if (had && s->tape.begin->first_pid == 0)
+        proc_set_next_pid(s->ps, next_pid);
     return 0;
 }
 

@@ -101,12 +101,21 @@ static void on_inexact(void *arg, const char *why)
         j->why_not = why;
 }
 
+/* Commands print in small pieces, and hashing these one by one costs more than hashing them together. */
+static void hash_pending(struct journal_stream *s)
+{
+    if (s->pending.n > s->hashed)
+        cas_hash_add(&s->hash, s->pending.p + s->hashed, s->pending.n - s->hashed);
+    s->hashed = s->pending.n;
+}
+
 static void put_stream(struct journal *j, int stream)
 {
     struct journal_stream *s = &j->streams[stream];
     struct str bytes = buf_str(&s->pending);
     if (s->size == 0)
         return;
+    hash_pending(s);
     struct cas_hash h = s->hash;
     struct trace_event e = {
         .type = TRACE_OUTPUT,
@@ -116,6 +125,7 @@ static void put_stream(struct journal *j, int stream)
         (void)journal__append(j, &e);
     s->offset += s->size;
     s->size = 0;
+    s->hashed = 0;
     buf_clear(&s->pending);
 }
 
@@ -140,10 +150,13 @@ static ssize_t on_output(void *arg, int stream, const void *p, size_t n)
     }
     j->last_stream = stream;
     struct mem_account *acc = mem_use(NULL);
-    cas_hash_add(&s->hash, p, (size_t)took);
     s->size += (uint64_t)took;
-    if (j->kept < LIMIT_TRACE_OUTPUT && buf_add(&s->pending, p, (size_t)took) == 0)
+    if (j->kept < LIMIT_TRACE_OUTPUT && buf_add(&s->pending, p, (size_t)took) == 0) {
         j->kept += (uint64_t)took;
+    } else {
+        hash_pending(s);
+        cas_hash_add(&s->hash, p, (size_t)took);
+    }
     if (s->pending.n >= JOURNAL_CHUNK)
         put_stream(j, stream);
     mem_use(acc);
@@ -153,6 +166,7 @@ static ssize_t on_output(void *arg, int stream, const void *p, size_t n)
 static void on_want(void *arg)
 {
     struct journal *j = arg;
+    journal_show(j);
     if (j->host->want_input)
         j->host->want_input(j->host->arg);
 }
@@ -160,8 +174,22 @@ static void on_want(void *arg)
 static void on_attend(void *arg)
 {
     struct journal *j = arg;
+    journal_show(j);
     if (j->host->attend)
         j->host->attend(j->host->arg);
+}
+
+void journal_show(struct journal *j)
+{
+    if (!j->hidden)
+        return;
+    j->hidden = false;
+    struct mem_account *acc = mem_use(NULL);
+    if (j->error == 0)
+        j->error = cas_flush(j->store);
+    if (j->error == 0)
+        j->error = trace_flush(j->trace);
+    mem_use(acc);
 }
 
 void journal__stand_between(struct journal *j)
@@ -200,7 +228,7 @@ static void reset(struct journal *j)
 {
     for (int i = 1; i <= 2; i++) {
         buf_clear(&j->streams[i].pending);
-        j->streams[i].offset = j->streams[i].size = 0;
+        j->streams[i].offset = j->streams[i].size = j->streams[i].hashed = 0;
         cas_hash_init(&j->streams[i].hash);
     }
     buf_clear(&j->clock);
@@ -211,7 +239,8 @@ static void reset(struct journal *j)
     j->why_not = NULL;
 }
 
-/* EXEC into the log, before anything of it has run. */
+/* EXEC becomes an event before anything of it has run. It goes to the file when something of it may be seen, or with
+ * END when it was over before that. */
 static int log_begin(struct journal *j, const struct wire_exec *e, const struct session_begin *b, bool fresh)
 {
     BUF_AUTO struct buf args, env;
@@ -247,7 +276,8 @@ static int log_begin(struct journal *j, const struct wire_exec *e, const struct 
     }
     if (e->n_secrets)
         j->why_not = "it was given a secret, which is not recorded";
-    if (r == 0)
+    /* A script in the store is there before the log names it, which may be any time from here on. */
+    if (r == 0 && !cas_id_none(&ev.u.exec.script))
         r = cas_flush(j->store);
     if (r == 0)
         r = journal__append(j, &ev);
@@ -259,8 +289,7 @@ static int log_begin(struct journal *j, const struct wire_exec *e, const struct 
     }
     arena_done(&j->held_arena);
     j->n_held = 0;
-    if (r == 0)
-        r = trace_flush(j->trace);
+    j->hidden = r == 0;
     return r;
 }
 

@@ -7,7 +7,8 @@
  *
  * Model. A journal owns a session, its log and the store. An exec goes through it:
  *
- *   journal_exec   EXEC is in the log before the first instruction
+ *   journal_exec   EXEC is an event before the first instruction
+ *   journal_show   and is in the log's file before anything of it is seen: output, a wait for input, a millisecond
  *   …runs…         INPUT, OUTPUT as they come
  *   journal_ended  the tree and the shell's state are stored, CHANGE for each file, CLOCK, END with the state after;
  *                  blobs are handed to the kernel before the log is: END in the log is the acknowledgement
@@ -66,6 +67,9 @@ struct session *journal_session(struct journal *j);
 int journal_exec(struct journal *j, const struct wire_exec *e, struct err *err) __attribute__((warn_unused_result));
 /* As session_line(). */
 int journal_line(struct journal *j, struct str line, bool end);
+/* Something of the exec that runs is about to be seen: its output is sent, or it does not end at once. From here on it
+ * is told as lost when the process dies. A failure is told by journal_ended(). */
+void journal_show(struct journal *j);
 /* The exec or line has ended (session_step() said so) as @r: records it, and puts root and place into @r, or an error
  * when it could not be kept. */
 void journal_ended(struct journal *j, struct wire_result *r);

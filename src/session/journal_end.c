@@ -136,7 +136,7 @@ void journal_ended(struct journal *j, struct wire_result *res)
     if (!j->running)
         return;
     vfs_set_host_tape(session_tree(j->session), NULL);
-    j->running = false;
+    j->running = j->hidden = false;
     struct mem_account *acc = mem_use(NULL);
     int r = record(j, res);
     mem_use(acc);

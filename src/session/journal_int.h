@@ -19,7 +19,8 @@
 struct journal_stream {
     struct buf pending;    /* bytes to keep that are in no event yet */
     uint64_t offset, size; /* of what is in events; of what came since */
-    struct cas_hash hash;  /* of all */
+    struct cas_hash hash;  /* of all but what is pending behind @hashed */
+    size_t hashed;
 };
 
 struct journal {
@@ -34,6 +35,7 @@ struct journal {
     bool durable;
     char *limits; /* NAME=VALUE lines over the session's own; heap */
     bool running, touched, unsynced;
+    bool hidden; /* EXEC is not in the log's file yet: nobody has seen anything of it */
     bool ran;   /* something did, in this process */
     int error;  /* the first that happened while the exec ran */
     int broken; /* why no more is recorded */

@@ -326,9 +326,9 @@ void wire_put_fs(struct buf *out, const struct wire_fs *m)
     put_u8(out, m->as_user);
 }
 
-int wire_get_fs(struct str body, struct wire_fs *ret)
+int wire_get_fs(struct str *body, struct wire_fs *ret)
 {
-    struct cursor c = cursor_of(body.p, body.n);
+    struct cursor c = cursor_of(body->p, body->n);
     ret->op = (enum wire_fs_op)get_enum(&c, WIRE_FS_OPS);
     ret->side = (enum wire_side)get_enum(&c, WIRE_OLD + 1);
     ret->path = cursor_str(&c);
@@ -338,7 +338,8 @@ int wire_get_fs(struct str body, struct wire_fs *ret)
     ret->offset = cursor_u64(&c);
     ret->length = cursor_u32(&c);
     ret->as_user = get_bool(&c);
-    return finish(&c);
+    *body = str_of((const char *)c.p, (size_t)(c.end - c.p));
+    return c.bad ? -EBADMSG : 0;
 }
 
 void wire_put_reply(struct buf *out, const struct wire_reply *m)

@@ -11,7 +11,7 @@
  *   driver                                worker
  *     │ ◄─────────── READY (what confines it)
  *     │ CREATE ────────────► REPLY
- *     │ FS (put, mkdir, …) ─► REPLY …          before and after execs
+ *     │ FS (put, mkdir, …) ─► REPLY …          before and after execs; several may be on their way
  *     │ EXEC ──────────────►
  *     │ ◄── WANT   STDIN, STDIN_EOF ──►        input is sent only when a process waits for it
  *     │ ◄── OUTPUT …   SIGNAL, RESIZE, CLOSE ─►
@@ -162,6 +162,8 @@ enum wire_fs_op {
 
 enum wire_side { WIRE_NEW, WIRE_OLD }; /* the tree now; the tree before the exec */
 
+/* A message of several requests is carried out up to the first that fails, and has one reply: that of the last that was
+ * carried out. One that fails replies with its path as data. */
 struct wire_fs {
     enum wire_fs_op op;
     enum wire_side side;
@@ -228,7 +230,7 @@ void wire_put_result(struct buf *out, const struct wire_result *m);
 void wire_put_query(struct buf *out, const struct wire_query *m);
 /* See wire_put_ready(). */
 void wire_put_answer(struct buf *out, const struct wire_answer *m);
-/* See wire_put_ready(). */
+/* A message is one request or several, one behind the other; see struct wire_fs. */
 void wire_put_fs(struct buf *out, const struct wire_fs *m);
 /* See wire_put_ready(). */
 void wire_put_reply(struct buf *out, const struct wire_reply *m);
@@ -257,8 +259,8 @@ int wire_get_result(struct str body, struct wire_result *ret) __attribute__((war
 int wire_get_query(struct str body, struct wire_query *ret) __attribute__((warn_unused_result));
 /* See wire_get_ready(). */
 int wire_get_answer(struct str body, struct wire_answer *ret) __attribute__((warn_unused_result));
-/* See wire_get_ready(). */
-int wire_get_fs(struct str body, struct wire_fs *ret) __attribute__((warn_unused_result));
+/* Takes the next request off @body, which is then what is behind it. */
+int wire_get_fs(struct str *body, struct wire_fs *ret) __attribute__((warn_unused_result));
 /* See wire_get_ready(). */
 int wire_get_reply(struct str body, struct wire_reply *ret) __attribute__((warn_unused_result));
 /* See wire_get_ready(). */

@@ -53,6 +53,8 @@ static int flush(struct serving *w, bool wait)
 {
     if (w->n_pending == 0)
         return 0;
+    if (w->running && w->journal)
+        journal_show(w->journal);
     struct buf *b;
     int r = encode_output(w, &b);
     if (r == 0)
@@ -214,16 +216,20 @@ static void on_diff(struct serving *w, struct str body)
 
 static void on_fs(struct serving *w, struct str body)
 {
-    struct wire_fs m;
-    if (wire_get_fs(body, &m)) {
-        w->fatal = -EBADMSG;
-        return;
-    }
     struct wire_reply rep;
-    bool changes = m.op == WIRE_FS_PUT || m.op == WIRE_FS_MKDIR || m.op == WIRE_FS_SYMLINK;
-    session_fs(w->session, &m, &rep);
-    if (w->journal && changes)
-        journal_touched(w->journal);
+    do {
+        struct wire_fs m;
+        if (wire_get_fs(&body, &m)) {
+            w->fatal = -EBADMSG;
+            return;
+        }
+        bool changes = m.op == WIRE_FS_PUT || m.op == WIRE_FS_MKDIR || m.op == WIRE_FS_SYMLINK;
+        session_fs(w->session, &m, &rep);
+        if (w->journal && changes)
+            journal_touched(w->journal);
+        if (rep.error)
+            rep.data = m.path;
+    } while (rep.error == 0 && body.n);
     reply(w, &rep);
 }
 
@@ -435,6 +441,8 @@ static void turn(struct serving *w)
             journal_ended(w->journal, &res);
         send_result(w, &res);
         wake = INT64_MAX;
+    } else if (w->running && w->journal) {
+        journal_show(w->journal);
     }
     (void)flush(w, false); /* a full socket is waited for below, a broken one is fatal */
     if (w->fatal)

@@ -93,6 +93,21 @@ def copy_in(t):
 
 
 @case
+def copy_in_many(t):
+    """Requests share messages and go ahead of their replies: all arrive, in order, and the first that is refused is named."""
+    for i in range(300):
+        t.write(f'd/s{i % 7}/f{i}', bytes([65 + i % 26]) * (i * 401 % 9000 if i % 50 else 140000))
+    r = sh('true', '--copy-in', t.path('d') + ':/in', '--copy-out', '/in:' + t.path('out'))
+    t.equal((r.status, r.err), (0, b''))
+    t.equal(subprocess.run(['diff', '-r', t.path('d'), t.path('out')], capture_output=True).stdout, b'')
+    r = sh('true', '--copy-in', t.path('d') + ':/in', '--limit', 'files=400K')
+    t.equal((r.status, b'--copy-in' in r.err and b'/in/s' in r.err, b'quota' in r.err.lower()), (125, True, True), r)
+    os.mkfifo(t.path('d/fifo'))
+    r = sh('true', '--copy-in', t.path('d') + ':/in')
+    t.equal((r.status, b'fifo: only files' in r.err), (125, True), r)
+
+
+@case
 def copy_out(t):
     r = sh('mkdir -p o/s; echo a > o/a; chmod 755 o/a; ln -s a o/l; head -c 200000 /dev/zero > o/s/z; exit 3',
            '--copy-out', '/home/user/o:' + t.path('out'))

@@ -15,7 +15,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/err.h"
 #include "base/test/test.h"
+#include "session/journal_int.h"
 #include "session/test/crash_test.h"
 
 enum mode { FAIL_EIO, FAIL_NOSPC, DISK_FULL, FAIL_INTR, SHORT_WRITE, KILL_BEFORE, KILL_AFTER };
@@ -235,6 +237,54 @@ TEST_LIMIT(killed_before_each_call, 300)
 TEST_LIMIT(killed_after_each_call, 300)
 {
     each_call(KILL_AFTER, true);
+}
+
+/* ---- what an exec writes ---- */
+
+static int64_t log_size(const struct crash *c)
+{
+    struct stat st;
+    return fstatat(c->dir, "trace", &st, 0) ? -1 : (int64_t)st.st_size;
+}
+
+/* Runs "true"; with @show as one that does not end at once. Yields what the log grew by before it ended. */
+static int64_t run_true(const struct crash *c, struct journal *j, bool show)
+{
+    const struct wire_exec e = {.kind = WIRE_EXEC_TEXT, .text = STR("true"), .keep = true};
+    struct wire_result res;
+    struct err err;
+    int64_t wake, size = log_size(c);
+    CHECK_INT(journal_exec(j, &e, &err), 0);
+    if (show)
+        journal_show(j);
+    int64_t grown = log_size(c) - size;
+    while (!session_step(journal_session(j), &wake))
+        ;
+    session_result(journal_session(j), &res);
+    journal_ended(j, &res);
+    CHECK_INT(res.error, 0);
+    CHECK(log_size(c) > size + grown);
+    return grown;
+}
+
+/* A command that changes nothing puts nothing into the store, and is one write of the log. */
+TEST(quiet_command)
+{
+    struct crash c;
+    struct crash_told told = {0};
+    struct journal *j = NULL;
+    struct cas_stat before, after;
+    crash_begin(&c);
+    if (CHECK_INT(crash_open(&c, &told, false, false, &j), 0)) {
+        run_true(&c, j, false); /* it is the first to leave a shell's state */
+        CHECK_INT(cas_stat(j->store, &before), 0);
+        CHECK_INT(run_true(&c, j, false), 0);
+        CHECK(run_true(&c, j, true) > 0);
+        CHECK_INT(cas_stat(j->store, &after), 0);
+        CHECK_INT((int64_t)after.put_blobs, (int64_t)before.put_blobs);
+    }
+    journal_close(j);
+    crash_end(&c);
 }
 
 /* ---- at any moment ---- */

@@ -50,7 +50,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         TRY(answer, wire_get_answer(body, &m), wire_put_answer(&out, &m));
         break;
     case 7:
-        TRY(fs, wire_get_fs(body, &m), wire_put_fs(&out, &m));
+        for (struct str rest = body; decoded && rest.n;)
+            TRY(fs, wire_get_fs(&rest, &m), wire_put_fs(&out, &m));
         break;
     case 8:
         TRY(reply, wire_get_reply(body, &m), wire_put_reply(&out, &m));

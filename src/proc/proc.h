@@ -300,7 +300,7 @@ bool proc_step(struct proc *p);
 /* See proc_step(). Switches to others when @p's turn is over. */
 int proc_step_slow(struct proc *p);
 /* Called on the coroutine while such code computes, at times that only the clock knows: looks for the host's messages
- * and limits, and lets others go on whose timers are due. 0, or -EINTR when @p must end. */
+ * and limits, and lets others go on whose timers are due or who have waited for long. 0, or -EINTR when @p must end. */
 int proc_attend(struct proc *p);
 
 /* Whether proc_poll() would return without switching now. */

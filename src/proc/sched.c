@@ -303,10 +303,18 @@ int proc_poll_slow(struct proc *p)
         return -EINTR;
     if (p->priv->stopped)
         sched__park_stopped(p);
-    else if (ps->rq_head || (ps->n_timers && ps->timers[0]->priv->deadline <= now))
-        requeue(p);
+    else {
+        /* Who has slept goes before who has just had a turn; code that cannot be looked at may have a long one. */
+        if (ps->n_timers)
+            expire(ps, now);
+        if (ps->rq_head)
+            requeue(p);
+    }
     return p->must_end ? -EINTR : 0;
 }
+
+/* Nanoseconds that code which computes without a step may keep others waiting. */
+#define LONG_TURN (10 * CLOCK_MS)
 
 bool proc_step(struct proc *p)
 {
@@ -347,7 +355,8 @@ int proc_attend(struct proc *p)
         sched__park_stopped(p);
     if (p->must_end)
         return -EINTR;
-    if (!ps->n_timers || ps->timers[0]->priv->deadline > ps->raw)
+    bool sleeper_due = ps->n_timers && ps->timers[0]->priv->deadline <= ps->raw;
+    if (!sleeper_due && (!ps->rq_head || ps->raw - ps->slice_start < LONG_TURN))
         return 0;
     if (ps->tape)
         tape__turn_over(ps);

@@ -18,6 +18,12 @@ recipe_environment() {
     unset MAKEFLAGS CDPATH
 }
 
+# native COMMAND...: with the compiler of this machine, for tools that the build itself runs.
+native() {
+    env -u CC -u CPP -u LD -u AR -u RANLIB -u NM -u STRIP -u OBJDUMP -u CFLAGS -u CPPFLAGS -u LDFLAGS \
+        -u WCC_STACK "$@"
+}
+
 # edit FILE REASON SED-EXPRESSION...: changes a file of the source. Fails when nothing changes, as after an update.
 edit() {
     local file=$1 reason=$2 e args=()
@@ -41,7 +47,8 @@ append() {
 
 # configure_gnu ARGUMENT...: autoconf's configure, out of the tree. What it learns about the compiler and the C library
 # goes into one cache for all recipes with this layer: 4 instead of 28 seconds for a package with gnulib. Only answers
-# about functions, headers and types are kept; those about programs, libraries and the environment are the package's.
+# about functions, headers and types are kept; those about programs, libraries and the environment are the package's, as
+# are those about libraries that some recipes have and others have not.
 configure_gnu() {
     local shared=$sdk/configure.cache own=$work/configure.cache
     cat "$shared" >"$own" 2>/dev/null || true
@@ -51,7 +58,9 @@ configure_gnu() {
     flock 7
     touch "$shared"
     awk -F= '/^(ac_cv_(func|have|header|member|sizeof|type|c|sys|working)_|gl_cv_(func|header|type|c|sys|have)_)/ &&
-        !seen[$1]++' "$own" "$shared" >"$shared.new"
+        !/^ac_cv_(func|have_decl|header)_(bz|curses|deflate|expat|gmp|gz|inflate|libxml|lz|magic|mpfr|ncurses|onig|openssl)/ &&
+        !/^ac_cv_(func|have_decl|header)_(pcre|readline|sqlite|term|zlib|zstd|ZSTD|tget)/ && !seen[$1]++' \
+        "$own" "$shared" >"$shared.new"
     mv "$shared.new" "$shared"
     exec 7>&-
 }

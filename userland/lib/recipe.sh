@@ -50,7 +50,11 @@ append() {
 # about functions, headers and types are kept; those about programs, libraries and the environment are the package's, as
 # are those about libraries that some recipes have and others have not.
 configure_gnu() {
-    local shared=$sdk/configure.cache own=$work/configure.cache
+    local shared=$sdk/configure.cache own=$work/configure.cache f
+    # Older packages do not know the machine's name yet; Debian has the newest list.
+    while read -r f; do
+        "$f" wasm32-wasi >/dev/null 2>&1 || cp /usr/share/misc/config.sub "$f"
+    done < <(find "$src" -name config.sub)
     cat "$shared" >"$own" 2>/dev/null || true
     FORCE_UNSAFE_CONFIGURE=1 "$src/configure" --host=wasm32-wasi --build=x86_64-pc-linux-gnu --prefix=/usr \
         --disable-nls --disable-dependency-tracking --cache-file="$own" "$@"

@@ -73,8 +73,6 @@ static const struct link_def links[] = {
     {"/dev/stderr", "/proc/self/fd/2"},
     {"/etc/mtab", "../proc/self/mounts"},
     {"/etc/os-release", "../usr/lib/os-release"},
-    {"/usr/share/doc", "../lib/frontal/doc"},
-    {"/usr/share/man", "../lib/frontal/man"},
     {"/var/lock", "/run/lock"},
     {"/var/run", "/run"},
 };

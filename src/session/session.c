@@ -2,6 +2,7 @@
 #include "session/session.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 #include "base/err.h"
 #include "base/fd.h"
@@ -21,6 +22,44 @@ uint32_t session__providers(const struct session_config *cfg, struct vfs_image_p
         return 1;
     ret[1] = (struct vfs_image_provider){cfg->userland->layer, cfg->userland->layer_arg};
     return 2;
+}
+
+static const struct vfs_cred root_cred = {0};
+static const struct vfs_ctx root_ctx = {.cred = &root_cred, .cwd = VFS_ROOT_INO, .umask = 022};
+
+/* /usr/DIR/NAME leads to the layer's, unless the tree has one. */
+static int link_entry(struct vfs *v, const char *dir, struct str name)
+{
+    BUF_AUTO struct buf path, target;
+    buf_init(&path, LIMIT_PATH);
+    buf_init(&target, LIMIT_PATH);
+    buf_addf(&path, "/usr/%s/%.*s", dir, (int)name.n, name.p);
+    buf_addf(&target, "%s/%s/%.*s", SESSION_LAYER, dir, (int)name.n, name.p);
+    if (path.err || target.err)
+        return -ENAMETOOLONG;
+    int r = vfs_symlink(v, &root_ctx, buf_str(&target), 0, buf_str(&path));
+    return r == -EEXIST ? 0 : r;
+}
+
+/* Below /usr/bin, /usr/lib and /usr/share are links to what the layer has there. */
+static int link_layer(struct vfs *v)
+{
+    static const char *const dirs[] = {"bin", "lib", "share"};
+    int r = 0;
+    for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]) && r == 0; i++) {
+        struct vfs_dirent e;
+        char path[64], name[LIMIT_NAME + 1] = "";
+        uint64_t dir;
+        snprintf(path, sizeof(path), SESSION_LAYER "/%s", dirs[i]);
+        if (vfs_lookup(v, &root_ctx, 0, str_c(path), VFS_DIRECTORY, &dir) < 0)
+            continue;
+        while (r == 0 && vfs_dir_next(v, dir, str_c(name), &e) == 1) {
+            memcpy(name, e.name.p, e.name.n);
+            name[e.name.n] = 0;
+            r = link_entry(v, dirs[i], str_c(name));
+        }
+    }
+    return r;
 }
 
 size_t session_commands(const char **names, size_t max)
@@ -47,6 +86,8 @@ struct vfs *session_template(const struct session_userland *u)
     int e = proc_base_tree(v, names, n, u ? u->tools : NULL, u ? u->n_tools : 0);
     if (e == 0 && u && u->layer)
         e = vfs_provide(v, STR(SESSION_LAYER), u->layer, u->layer_arg);
+    if (e == 0 && u && u->layer)
+        e = link_layer(v);
     mem_free(names);
     if (e) {
         vfs_free(v);

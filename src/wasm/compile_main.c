@@ -107,24 +107,36 @@ static int load(const char *path, wasm_byte_vec_t *ret)
     return e ? fail_error(path, e) : FINE;
 }
 
+static int compile_bytes(wasm_engine_t *engine, const char *in, const wasm_byte_vec_t *wasm, const char *out)
+{
+    wasm_byte_vec_t code = {0};
+    wasmtime_module_t *m = NULL;
+    wasmtime_error_t *e = wasmtime_module_new(engine, (const uint8_t *)wasm->data, wasm->size, &m);
+    if (!e)
+        e = wasmtime_module_serialize(m, &code);
+    if (m)
+        wasmtime_module_delete(m);
+    if (e)
+        return fail_error(in, e);
+    int r = write_all(out, &code);
+    wasm_byte_vec_delete(&code);
+    return r < 0 ? fail(out, strerror(-r)) : FINE;
+}
+
 static int compile(const char *in, const char *out)
 {
     char text[300];
     wasm_engine_t *engine = new_engine(text, sizeof(text));
     if (!engine)
         return fail("Wasmtime", text);
-    wasm_byte_vec_t wasm, code;
-    wasmtime_module_t *m = NULL;
+    wasm_byte_vec_t wasm = {0};
     int r = load(in, &wasm);
-    if (r)
-        return r;
-    wasmtime_error_t *e = wasmtime_module_new(engine, (const uint8_t *)wasm.data, wasm.size, &m);
-    if (!e)
-        e = wasmtime_module_serialize(m, &code);
-    if (e)
-        return fail_error(in, e);
-    r = write_all(out, &code);
-    return r < 0 ? fail(out, strerror(-r)) : FINE;
+    if (r == FINE) {
+        r = compile_bytes(engine, in, &wasm, out);
+        wasm_byte_vec_delete(&wasm);
+    }
+    wasm_engine_delete(engine);
+    return r;
 }
 
 int main(int argc, char **argv)

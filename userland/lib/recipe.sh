@@ -33,6 +33,12 @@ edit() {
     rm "$work/edited"
 }
 
+# append FILE REASON: puts our own code (standard input) at the end of a file of the source.
+append() {
+    { echo && cat; } >>"$1"
+    printf '%s\t%s\n' "$1" "$2" >>"$out/edits.tsv"
+}
+
 # configure_gnu ARGUMENT...: autoconf's configure, out of the tree. What it learns about the compiler and the C library
 # goes into one cache for all recipes with this layer: 4 instead of 28 seconds for a package with gnulib. Only answers
 # about functions, headers and types are kept; those about programs, libraries and the environment are the package's.
@@ -149,7 +155,7 @@ data() {
 finish_artefact() {
     local m
     mkdir -p "$out/root/usr/share/doc/$name"
-    cp "$src/debian/copyright" "$out/root/usr/share/doc/$name/copyright"
+    cp "$src/${licence_file-debian/copyright}" "$out/root/usr/share/doc/$name/copyright"
     if grep -q 'function signature mismatch' "$work.log"; then
         # Only the build's own: configure's probes declare functions as they like, in directories named conftest.
         if grep 'function signature mismatch' "$work.log" | grep -v conftest; then
@@ -164,5 +170,5 @@ finish_artefact() {
         mv "$m.opt" "$m"
     done
     printf '%s\n' "${check-}" >"$out/check"
-    basename "$dsc" .dsc >"$out/source"
+    echo "$built_source" >"$out/source"
 }

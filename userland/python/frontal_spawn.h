@@ -25,6 +25,14 @@ static void frontal_spawn_report(int fd, int err, int before_exec)
     (void)_Py_write_noraise(fd, text, (size_t)n);
 }
 
+static PyObject *frontal_no_preexec(void)
+{
+    PyErr_SetString(PyExc_NotImplementedError,
+                    "preexec_fn needs a fork, which the sandbox does not have; use cwd, env, umask, pass_fds, "
+                    "start_new_session or a wrapping sh -c");
+    return NULL;
+}
+
 /* A copy above the standard three, so that no later action overwrites it. */
 static int frontal_spawn_high(int fd, int *ret_high)
 {
@@ -77,14 +85,7 @@ static pid_t frontal_spawn(char *const exec_array[], char *const argv[], char *c
     pid_t pid = -1;
 
     (void)p2cwrite, (void)c2pread, (void)errread, (void)errpipe_read, (void)child_sigmask, (void)preexec_fn_args_tuple;
-    (void)groups;
-    if (preexec_fn != Py_None) {
-        PyErr_SetString(PyExc_NotImplementedError,
-                        "preexec_fn needs a fork, which the sandbox does not have; use cwd, env, umask, pass_fds, "
-                        "start_new_session or a wrapping sh -c");
-        errno = 0;
-        return -1;
-    }
+    (void)groups, (void)preexec_fn;
     posix_spawn_file_actions_init(&fa);
     posix_spawnattr_init(&attr);
     /* Nobody becomes another; to be who one is succeeds. */

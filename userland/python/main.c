@@ -36,7 +36,23 @@ PyStatus frontal_init_sys_streams(PyThreadState *tstate); /* init_sys_streams() 
 static bool frozen;      /* this is the snapshot */
 static PyObject *resume; /* resume() of preload.py */
 
-/* The standard library in the build's directory, laid out as it will stand in the session. */
+/*
+ * A program that names __wasm_call_ctors, as this one must, has to call it everywhere: the linker then no longer does it
+ * before _start.
+ */
+static bool constructed;
+
+__attribute__((constructor)) static void note_construction(void)
+{
+    constructed = true;
+}
+
+static void construct(void)
+{
+    if (!constructed)
+        __wasm_call_ctors();
+}
+
 static void check(PyStatus status)
 {
     if (PyStatus_Exception(status))
@@ -49,7 +65,7 @@ __attribute__((export_name("wizer.initialize"))) void frontal_initialize(void)
     PyConfig config;
     PyObject *module;
 
-    __wasm_call_ctors();
+    construct();
     PyPreConfig_InitPythonConfig(&pre);
     pre.utf8_mode = 1;
     check(Py_PreInitialize(&pre));
@@ -288,8 +304,10 @@ int main(int argc, char **argv)
     struct command cmd = {0};
     const char *v;
 
-    if (!frozen)
+    if (!frozen) {
+        construct();
         return Py_BytesMain(argc, argv);
+    }
     for (char **e = environ; e != NULL && *e != NULL; e++)
         if (environment_needs_plain(*e))
             run_plain(argv);

@@ -40,7 +40,8 @@ void compat_sync_cwd(void)
     __wasilibc_cwd = cwd;
 }
 
-__attribute__((constructor(60))) void compat_start(void)
+/* "used", since the linker runs constructors only of object files that something else in the program leads to. */
+__attribute__((constructor(60), used)) void compat_start(void)
 {
     keep_relative_paths = (void *)__wasilibc_find_relpath_alloc;
     compat_sync_cwd();

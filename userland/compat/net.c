@@ -3,7 +3,9 @@
 /* No network in this version of the host's imports: what would open a socket says so, what would look up finds nothing. */
 #include "host.h"
 
+#include <arpa/inet.h>
 #include <netdb.h>
+#include <stdio.h>
 #include <sys/socket.h>
 
 int h_errno;
@@ -129,4 +131,21 @@ int getnameinfo(const struct sockaddr *addr, socklen_t n, char *host, socklen_t 
 {
     (void)addr, (void)n, (void)host, (void)host_n, (void)serv, (void)serv_n, (void)flags;
     return EAI_FAIL;
+}
+
+/* These two only convert. */
+char *inet_ntoa(struct in_addr addr)
+{
+    static char text[16];
+    const unsigned char *b = (const unsigned char *)&addr;
+
+    snprintf(text, sizeof(text), "%u.%u.%u.%u", b[0], b[1], b[2], b[3]);
+    return text;
+}
+
+in_addr_t inet_addr(const char *text)
+{
+    struct in_addr addr;
+
+    return inet_aton(text, &addr) != 0 ? addr.s_addr : (in_addr_t)-1;
 }

@@ -18,6 +18,12 @@ recipe_environment() {
     unset MAKEFLAGS CDPATH
 }
 
+# native COMMAND...: with the compiler of this machine, for tools that the build itself runs.
+native() {
+    env -u CC -u CPP -u LD -u AR -u RANLIB -u NM -u STRIP -u OBJDUMP -u CFLAGS -u CPPFLAGS -u LDFLAGS \
+        -u WCC_STACK "$@"
+}
+
 # edit FILE REASON SED-EXPRESSION...: changes a file of the source. Fails when nothing changes, as after an update.
 edit() {
     local file=$1 reason=$2 e args=()
@@ -41,9 +47,14 @@ append() {
 
 # configure_gnu ARGUMENT...: autoconf's configure, out of the tree. What it learns about the compiler and the C library
 # goes into one cache for all recipes with this layer: 4 instead of 28 seconds for a package with gnulib. Only answers
-# about functions, headers and types are kept; those about programs, libraries and the environment are the package's.
+# about functions, headers and types are kept; those about programs, libraries and the environment are the package's, as
+# are those about libraries that some recipes have and others have not.
 configure_gnu() {
-    local shared=$sdk/configure.cache own=$work/configure.cache
+    local shared=$sdk/configure.cache own=$work/configure.cache f
+    # Older packages do not know the machine's name yet; Debian has the newest list.
+    while read -r f; do
+        "$f" wasm32-wasi >/dev/null 2>&1 || cp /usr/share/misc/config.sub "$f"
+    done < <(find "$src" -name config.sub)
     cat "$shared" >"$own" 2>/dev/null || true
     FORCE_UNSAFE_CONFIGURE=1 "$src/configure" --host=wasm32-wasi --build=x86_64-pc-linux-gnu --prefix=/usr \
         --disable-nls --disable-dependency-tracking --cache-file="$own" "$@"
@@ -51,7 +62,9 @@ configure_gnu() {
     flock 7
     touch "$shared"
     awk -F= '/^(ac_cv_(func|have|header|member|sizeof|type|c|sys|working)_|gl_cv_(func|header|type|c|sys|have)_)/ &&
-        !seen[$1]++' "$own" "$shared" >"$shared.new"
+        !/^ac_cv_(func|have_decl|header)_(bz|curses|deflate|expat|gmp|gz|inflate|libxml|lz|magic|mpfr|ncurses|onig|openssl)/ &&
+        !/^ac_cv_(func|have_decl|header)_(pcre|readline|sqlite|term|zlib|zstd|ZSTD|tget)/ && !seen[$1]++' \
+        "$own" "$shared" >"$shared.new"
     mv "$shared.new" "$shared"
     exec 7>&-
 }

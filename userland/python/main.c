@@ -85,7 +85,10 @@ __attribute__((export_name("wizer.initialize"))) void frontal_initialize(void)
         abort();
     }
     Py_DECREF(module);
+    /* What is here now lives as long as the process: the collector need never look at it, nor touch its pages. */
     PyGC_Collect();
+    if (PyRun_SimpleString("import gc; gc.freeze()") < 0)
+        abort();
     frozen = true;
 }
 
@@ -333,61 +336,62 @@ __attribute__((export_name("wizer.resume"))) void frontal_resume(void)
 
 /* --- the end */
 
-static void flush(const char *name)
+static void call(const char *module, const char *name)
 {
-    PyObject *file = PySys_GetObject(name), *done;
+    PyObject *m = PyImport_ImportModule(module), *done = m != NULL ? PyObject_CallMethod(m, name, NULL) : NULL;
+
+    if (done == NULL)
+        PyErr_Print();
+    Py_XDECREF(done);
+    Py_XDECREF(m);
+}
+
+/* -1 when standard output cannot be written. */
+static int flush(const char *name)
+{
+    PyObject *file = PySys_GetObject(name), *closed, *done;
+    int rc = 0;
 
     if (file == NULL || file == Py_None)
-        return;
-    done = PyObject_CallMethod(file, "flush", NULL);
-    if (done == NULL)
+        return 0;
+    closed = PyObject_GetAttrString(file, "closed");
+    if (closed == NULL)
         PyErr_Clear();
-    Py_XDECREF(done);
+    if (closed == NULL || closed == Py_False) {
+        done = PyObject_CallMethod(file, "flush", NULL);
+        if (done == NULL) {
+            if (strcmp(name, "stdout") == 0)
+                PyErr_WriteUnraisable(file);
+            else
+                PyErr_Clear();
+            rc = -1;
+        }
+        Py_XDECREF(done);
+    }
+    Py_XDECREF(closed);
+    return rc;
 }
 
 int __real_Py_FinalizeEx(void);
 _Noreturn void __real_Py_Exit(int status);
 
 /*
- * Taking down an interpreter with 150 modules costs more than the start. The system takes the memory back; what a
- * script can see of the end is kept: exit functions, the flush of files, and -1 when standard output cannot be flushed.
- * Objects that are still referenced are not finalized, as CPython does not promise either.
+ * Taking down an interpreter with 200 modules costs more than its start, and the system takes the memory back anyway.
+ * What a script can see of the end is done in CPython's order: threads, exit functions, streams, the script's objects.
  */
 int __wrap_Py_FinalizeEx(void)
 {
-    PyObject *atexit, *done;
     int rc = 0;
 
     if (!frozen)
         return __real_Py_FinalizeEx();
-    if (!Py_IsInitialized())
-        return 0;
-    done = PyObject_CallMethod(PyImport_AddModule("_frontal_preload"), "finish", NULL);
-    if (done == NULL)
-        PyErr_Print();
-    Py_XDECREF(done);
-    atexit = PyImport_ImportModule("atexit");
-    done = atexit != NULL ? PyObject_CallMethod(atexit, "_run_exitfuncs", NULL) : NULL;
-    if (done == NULL)
-        PyErr_Print();
-    Py_XDECREF(done);
-    {
-        PyObject *out = PySys_GetObject("stdout");
-
-        if (out != NULL && out != Py_None) {
-            PyObject *closed = PyObject_GetAttrString(out, "closed");
-            int is_closed = closed != NULL ? PyObject_IsTrue(closed) : 1;
-
-            Py_XDECREF(closed);
-            PyErr_Clear();
-            done = is_closed ? Py_NewRef(Py_None) : PyObject_CallMethod(out, "flush", NULL);
-            if (done == NULL) {
-                PyErr_WriteUnraisable(out);
-                rc = -1;
-            }
-            Py_XDECREF(done);
-        }
-    }
+    call("threading", "_shutdown");
+    call("atexit", "_run_exitfuncs");
+    rc = flush("stdout");
+    flush("stderr");
+    call("_frontal_preload", "finish");
+    if (flush("stdout") < 0)
+        rc = -1;
     flush("stderr");
     fflush(NULL);
     return rc;

@@ -5,6 +5,7 @@
 userland=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/frontal-sandbox/userland
 binaryen_version=132.0.0
+wizer_version=10.0.0
 # Raised when the functions of lib/recipe.sh change what recipes make.
 recipe_api=1
 

@@ -122,8 +122,8 @@ static const char help_tools[] =
     "Usage: frontal-sandbox tools [--json]\n"
     "\n"
     "List every command of a session beside the shell's own: its depth (builtin: a C command; userland: the real\n"
-    "program, compiled to WebAssembly), its version, licence and source. A C command that lacks an option hands over to\n"
-    "the userland's program of its name. --json prints one object a line.\n"
+    "program, compiled to WebAssembly), its version, licence and source. A C command that lacks an option hands\n"
+    "over to the userland's program of its name. --json prints one object a line.\n"
     "\n"
     "Exit status: 0, or 125.\n";
 

@@ -114,7 +114,7 @@ int cli_tools(int argc, char **argv)
     int status = show(json, rows, join(commands, n_commands, tools, n_tools, rows));
     wasm_tools_free(tools);
     if (r == -ENOENT)
-        fputs("frontal-sandbox: the userland is not built, so these are the C commands alone; userland/build makes it\n",
+        fputs("frontal-sandbox: the userland is not built: these are the C commands alone; userland/build makes it\n",
               stderr);
     return status;
 }

@@ -130,6 +130,30 @@ int wasi__host_chown(struct wasi *w, const uint64_t *args)
     return wasi__result(w, r);
 }
 
+/* The two times as vfs_utimens() has them, which are those of the import. */
+int wasi__host_utimens(struct wasi *w, const uint64_t *args)
+{
+    uint64_t at, ino;
+    struct str path;
+    TRY(wasi__turn(w));
+    TRY(place(w, ARG32(0), ARG32(1), ARG32(2), &at, &path));
+    if (ARG32(3) > 1)
+        return WASI_INVAL;
+    int r = find(w, at, path, ARG32(3) ? VFS_NOFOLLOW : 0, &ino);
+    if (r == 0)
+        r = vfs_utimens(tree(w), &w->p->cred, ino, (int64_t)args[4], (int64_t)args[5]);
+    return wasi__result(w, r);
+}
+
+int wasi__host_futimens(struct wasi *w, const uint64_t *args)
+{
+    TRY(wasi__fd(w, ARG32(0), 0));
+    uint64_t ino = wasi__ino(w, ARG32(0));
+    if (!ino)
+        return 0; /* a pipe's times are nobody's */
+    return wasi__result(w, vfs_utimens(tree(w), &w->p->cred, ino, (int64_t)args[1], (int64_t)args[2]));
+}
+
 int wasi__host_fchown(struct wasi *w, const uint64_t *args)
 {
     TRY(wasi__fd(w, ARG32(0), 0));

@@ -80,6 +80,8 @@
     X(fchmod, "ii", WASI_PLAIN)                                                                                        \
     X(chown, "iiiiii", WASI_WAITS)                                                                                     \
     X(fchown, "iii", WASI_PLAIN)                                                                                       \
+    X(utimens, "iiiiII", WASI_WAITS)                                                                                   \
+    X(futimens, "iII", WASI_PLAIN)                                                                                     \
     X(access, "iiiii", WASI_WAITS)                                                                                     \
     X(mkfifo, "iii", WASI_WAITS)                                                                                       \
     X(chdir, "ii", WASI_WAITS)                                                                                         \

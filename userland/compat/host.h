@@ -62,6 +62,8 @@ HOST(chmod)(int dirfd, const char *path, size_t path_n, unsigned mode);
 HOST(fchmod)(int fd, unsigned mode);
 HOST(chown)(int dirfd, const char *path, size_t path_n, int flags, unsigned uid, unsigned gid);
 HOST(fchown)(int fd, unsigned uid, unsigned gid);
+HOST(utimens)(int dirfd, const char *path, size_t path_n, int flags, int64_t atime, int64_t mtime);
+HOST(futimens)(int fd, int64_t atime, int64_t mtime);
 HOST(access)(int dirfd, const char *path, size_t path_n, int amode, int flags);
 HOST(mkfifo)(int dirfd, const char *path, size_t path_n);
 HOST(chdir)(const char *path, size_t path_n);

@@ -50,13 +50,20 @@ int __wrap_open(const char *path, int flags, ...)
 
 int __wrap_openat(int dirfd, const char *path, int flags, ...)
 {
+    mode_t mode = 0;
+
     if ((flags & O_CREAT) != 0) {
         va_list ap;
 
         va_start(ap, flags);
-        (void)host_create_mode(va_arg(ap, mode_t) & 07777);
+        mode = va_arg(ap, mode_t) & 07777;
         va_end(ap);
     }
+    /* For the working directory wasi-libc's calls open(), which is ours, without a mode. */
+    if (dirfd == AT_FDCWD)
+        return __wrap_open(path, flags, mode);
+    if ((flags & O_CREAT) != 0)
+        (void)host_create_mode(mode);
     return opened(__real_openat(dirfd, path, flags & ~O_CLOEXEC), flags);
 }
 

@@ -142,6 +142,38 @@ int fchown(int fd, uid_t uid, gid_t gid)
     return host_result(host_fchown(fd, uid, gid));
 }
 
+/* --- times: bookworm's wasi-libc asks WASI for a time and for "now" at once, which is refused, and sets what it should omit */
+
+static int64_t to_ns(const struct timespec *t)
+{
+    if (t == NULL || t->tv_nsec == UTIME_NOW)
+        return INT64_MAX;
+    return t->tv_nsec == UTIME_OMIT ? INT64_MIN : (int64_t)t->tv_sec * 1000000000 + t->tv_nsec;
+}
+
+static int good_times(const struct timespec t[2])
+{
+    for (int i = 0; t != NULL && i < 2; i++)
+        if (t[i].tv_nsec != UTIME_NOW && t[i].tv_nsec != UTIME_OMIT && (t[i].tv_nsec < 0 || t[i].tv_nsec > 999999999))
+            return 0;
+    return 1;
+}
+
+int futimens(int fd, const struct timespec t[2])
+{
+    if (!good_times(t))
+        return host_result(EINVAL);
+    return host_result(host_futimens(fd, to_ns(t), to_ns(t == NULL ? NULL : t + 1)));
+}
+
+int utimensat(int dirfd, const char *path, const struct timespec t[2], int flags)
+{
+    if (!good_times(t))
+        return host_result(EINVAL);
+    return host_result(host_utimens(host_dirfd(dirfd), path, strlen(path), (flags & AT_SYMLINK_NOFOLLOW) != 0, to_ns(t),
+                                    to_ns(t == NULL ? NULL : t + 1)));
+}
+
 mode_t umask(mode_t mask)
 {
     static mode_t own = 022;

@@ -97,6 +97,8 @@ static const struct good goods[] = {
     {"fstat", {FILE_FD, OUT}},
     {"chmod", {3, PATH, 5, 0600}},
     {"fchmod", {FILE_FD, 0600}},
+    {"utimens", {3, PATH, 5, 0, 1, 2}},
+    {"futimens", {FILE_FD, 1, 2}},
     {"chown", {3, PATH, 5, 0, 1000, 1000}},
     {"fchown", {FILE_FD, 1000, 1000}},
     {"access", {3, PATH, 5, 4, 0}},

@@ -65,9 +65,9 @@ def git_branches_and_merges(t):
         git config --global init.defaultBranch main; git init -q p; cd p
         seq 9 > f; git add f; git commit -qm one; git checkout -qb side; sed -i s/2/two/ f; git commit -qam two
         git checkout -q main; sed -i s/8/eight/ f; git commit -qam three; git merge -q --no-edit side; cat f; echo dirty >> f
-        git stash -q; git status --short; git stash pop -q; git status --short; git checkout -q f; git gc -q; git fsck
+        git stash -q; git status --short; git stash pop -q; git status --short; git checkout -q f; git gc -q; git fsck --no-dangling
         cd ..; git clone -q p q; cd q; git log --oneline | wc -l''')
-    t.equal((r.status, r.out), (0, b'1\ntwo\n3\n4\n5\n6\n7\neight\n9\n M f\n4\n'), r.err)
+    t.equal((r.status, r.out), (0, b'Auto-merging f\n1\ntwo\n3\n4\n5\n6\n7\neight\n9\n M f\n4\n'), r.err)
 
 
 @needs('python3', 'sqlite3', 'jq')
@@ -117,7 +117,7 @@ def status_arguments_environment_and_streams(t):
     prints(t, 'X=1 %s/printenv X; echo in | %s/cat; %s/cat < /dev/null' % (BIN, BIN, BIN), '1\nin\n')
     prints(t, 'cd /tmp; %s/pwd; (cd /; %s/pwd)' % (BIN, BIN), '/tmp\n/\n')
     r = sh('%s/cat nothing; echo $?' % BIN)
-    t.equal((r.out, r.err), (b'1\n', ('%s/cat: nothing: No such file or directory\n' % BIN).encode()))
+    t.equal((r.out, r.err), (b'1\n', b'cat: nothing: No such file or directory\n'))
     prints(t, '%s/yes | head -n 2; echo ${PIPESTATUS[*]}' % BIN, 'y\ny\n141 0\n')
 
 
@@ -147,9 +147,10 @@ def memory_has_a_limit(t):
 
 @needs('echo')
 def the_layer_is_read_only(t):
-    r = sh('echo x > %s/echo; rm -f %s/echo; ls /usr/share/doc | head -n 1; test -r /usr/share/man' % (BIN, BIN),
+    r = sh('echo x > %s/echo; rm -f %s/echo; %s/echo still' % (BIN, BIN, BIN),
            '--user', 'root')
-    t.ok(b'echo' in r.err and r.status == 0, r)
+    t.equal((r.status, r.out), (0, b'still\n'))
+    t.ok(b'Permission denied' in r.err and b'not permitted' in r.err, r)
 
 
 @needs('date')

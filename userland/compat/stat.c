@@ -166,7 +166,7 @@ int futimens(int fd, const struct timespec t[2])
     return host_result(host_futimens(fd, to_ns(t), to_ns(t == NULL ? NULL : t + 1)));
 }
 
-int utimensat(int dirfd, const char *path, const struct timespec t[2], int flags)
+int __wrap_utimensat(int dirfd, const char *path, const struct timespec t[2], int flags)
 {
     if (!good_times(t))
         return host_result(EINVAL);

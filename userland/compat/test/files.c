@@ -30,6 +30,9 @@ int main(void)
     fails(open("f", O_RDWR | O_CREAT | O_EXCL, 0666), EEXIST);
     close(open("g", O_WRONLY | O_CREAT, 0755));
     ok(mode_of("g") == 0750, "an earlier mode does not stay");
+    close(openat(AT_FDCWD, "i", O_WRONLY | O_CREAT, 0606));
+    ok(mode_of("i") == 0600, "openat of the working directory has a mode");
+    works(unlink("i"));
     FILE *f = fopen("h", "w");
     ok(f != NULL && mode_of("h") == 0640, "fopen asks for 0666");
     fclose(f);
@@ -85,5 +88,15 @@ int main(void)
     ok(statvfs(".", &sv) == 0 && sv.f_bsize > 0 && sv.f_namemax >= 255, "statvfs");
     struct timespec t[2] = {{.tv_sec = 1000}, {.tv_sec = 2000, .tv_nsec = 5000}};
     ok(utimensat(AT_FDCWD, "f", t, 0) == 0 && stat("f", &st) == 0 && st.st_mtim.tv_sec == 2000, "utimensat");
+    struct timespec keep[2] = {{.tv_nsec = UTIME_NOW}, {.tv_nsec = UTIME_OMIT}};
+    ok(utimensat(AT_FDCWD, "f", keep, 0) == 0 && stat("f", &st) == 0 && st.st_mtim.tv_sec == 2000 &&
+           st.st_atim.tv_sec > 1000000,
+       "utimensat omits one time and sets the other to now");
+    ok(utimensat(AT_FDCWD, "f", NULL, 0) == 0 && stat("f", &st) == 0 && st.st_mtim.tv_sec > 1000000, "utimensat: now");
+    fd = open("f", O_WRONLY);
+    ok(futimens(fd, t) == 0 && futimens(fd, keep) == 0 && fstat(fd, &st) == 0 && st.st_mtim.tv_sec == 2000, "futimens");
+    close(fd);
+    t[0].tv_nsec = 1000000000;
+    fails(utimensat(AT_FDCWD, "f", t, 0), EINVAL);
     return done_testing();
 }

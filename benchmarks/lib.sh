@@ -81,11 +81,14 @@ END
 us() { awk "BEGIN { print $1 / 1000 }"; }
 s() { awk "BEGIN { print $1 / 1e9 }"; }
 
-# loop N COMMAND: a script for bash and ours that runs a command line N times and prints the seconds of one.
+# loop N COMMAND: a script for bash and ours that runs a command line N times and prints when it began, when it ended, and N.
 loop() {
-    printf 's=$EPOCHREALTIME; i=0; while [ $i -lt %d ]; do %s; i=$((i+1)); done >/dev/null </dev/null; ' "$1" "$2"
-    printf 'awk "BEGIN { printf \\"%%.9f\\\\n\\", ($EPOCHREALTIME - $s) / %d }"\n' "$1"
+    printf 's=$EPOCHREALTIME; i=0; while [ $i -lt %d ]; do %s || exit; i=$((i+1)); done >/dev/null </dev/null; ' "$1" "$2"
+    printf 'echo "$s $EPOCHREALTIME %d"\n' "$1"
 }
+
+# one: the seconds of one turn of a loop().
+one() { awk '{ printf "%.9f\n", ($2 - $1) / $3 }'; }
 
 # each CLAIM TARGET N OURS PEER [OPTION…]: OURS N times in one session (OPTIONs are of run), PEER N times in one bash that forks and
 # execs; medians of five rounds in turn. TARGET: how many times faster one must be.
@@ -97,16 +100,20 @@ each() {
     shift 5
     ours=$(mktemp) peer=$(mktemp)
     for round in $(seq "$(times 5)"); do
-        "$FRONTAL" run "$@" -c "$script_ours" >>"$ours"
-        bash -c "$script_peer" >>"$peer"
+        "$FRONTAL" run "$@" -c "$script_ours" | one >>"$ours"
+        bash -c "$script_peer" | one >>"$peer"
     done
+    if [ ! -s "$ours" ] || [ ! -s "$peer" ]; then
+        echo "$claim: the command fails" >&2
+        return 1
+    fi
     report "$claim" "$(median <"$ours")" "$(median <"$peer")" s "$target" ge
     rm -f "$ours" "$peer"
 }
 
-# userland: leaves a benchmark that needs the userland where there is none.
+# userland: leaves out a benchmark that needs the userland where there is none (status 77).
 userland() {
     "$FRONTAL" run --quiet -c 'test -x /usr/lib/frontal/bin/echo' && return
     echo "the userland is not built: userland/build" >&2
-    exit 0
+    exit 77
 }

@@ -390,8 +390,8 @@ int __wrap_Py_FinalizeEx(void)
     rc = flush("stdout");
     flush("stderr");
     call("_frontal_preload", "finish");
-    if (flush("stdout") < 0)
-        rc = -1;
+    if (rc == 0)
+        rc = flush("stdout");
     flush("stderr");
     fflush(NULL);
     return rc;

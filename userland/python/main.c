@@ -34,7 +34,7 @@ void compat_sync_cwd(void);
 PyStatus frontal_init_sys_streams(PyThreadState *tstate); /* init_sys_streams() of pylifecycle.c, see the recipe */
 
 static bool frozen;      /* this is the snapshot */
-static PyObject *resume; /* resume() of preload.py */
+static PyObject *resume, *finish, *run_exit_functions; /* of preload.py, and of atexit */
 
 /*
  * A program that names __wasm_call_ctors, as this one must, has to call it everywhere: the linker then no longer does it
@@ -59,11 +59,22 @@ static void check(PyStatus status)
         Py_ExitStatusException(status);
 }
 
+static PyObject *import(const char *module, const char *name)
+{
+    PyObject *m = PyImport_ImportModule(module), *f = m != NULL ? PyObject_GetAttrString(m, name) : NULL;
+
+    if (f == NULL) {
+        PyErr_Print();
+        abort();
+    }
+    Py_DECREF(m);
+    return f;
+}
+
 __attribute__((export_name("wizer.initialize"))) void frontal_initialize(void)
 {
     PyPreConfig pre;
     PyConfig config;
-    PyObject *module;
 
     construct();
     PyPreConfig_InitPythonConfig(&pre);
@@ -78,13 +89,9 @@ __attribute__((export_name("wizer.initialize"))) void frontal_initialize(void)
     check(PyConfig_SetString(&config, &config.executable, L"" EXECUTABLE));
     check(Py_InitializeFromConfig(&config));
     PyConfig_Clear(&config);
-    module = PyImport_ImportModule("_frontal_preload");
-    resume = module != NULL ? PyObject_GetAttrString(module, "resume") : NULL;
-    if (resume == NULL) {
-        PyErr_Print();
-        abort();
-    }
-    Py_DECREF(module);
+    resume = import("_frontal_preload", "resume");
+    finish = import("_frontal_preload", "finish");
+    run_exit_functions = import("atexit", "_run_exitfuncs");
     /* What is here now lives as long as the process: the collector need never look at it, nor touch its pages. */
     PyGC_Collect();
     if (PyRun_SimpleString("import gc; gc.freeze()") < 0)
@@ -239,6 +246,24 @@ static PyObject *environment(void)
     return dict;
 }
 
+static bool is_directory(const char *dir, const char *below)
+{
+    char path[PATH_MAX];
+    struct stat st;
+
+    return snprintf(path, sizeof(path), "%s%s", dir, below) < (int)sizeof(path) && stat(path, &st) == 0 &&
+           S_ISDIR(st.st_mode);
+}
+
+/* Whether somebody has installed packages: looked for here, as to ask in Python costs more than a small script. */
+static bool has_packages(void)
+{
+    const char *home = getenv("HOME");
+
+    return is_directory("/usr/local", "/lib/python3.11/dist-packages") ||
+           (home != NULL && is_directory(home, "/.local/lib/python3.11/site-packages"));
+}
+
 static int run(int argc, char **argv, const struct command *cmd)
 {
     PyThreadState *tstate = _PyThreadState_GET();
@@ -290,7 +315,7 @@ static int run(int argc, char **argv, const struct command *cmd)
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     check(frontal_init_sys_streams(tstate));
-    done = ok ? PyObject_CallFunction(resume, "OOOi", env, list, original, cmd->no_bytecode) : NULL;
+    done = ok ? PyObject_CallFunction(resume, "OOOii", env, list, original, cmd->no_bytecode, has_packages()) : NULL;
     Py_XDECREF(list);
     Py_XDECREF(original);
     Py_XDECREF(env);
@@ -336,14 +361,13 @@ __attribute__((export_name("wizer.resume"))) void frontal_resume(void)
 
 /* --- the end */
 
-static void call(const char *module, const char *name)
+static void call(PyObject *f)
 {
-    PyObject *m = PyImport_ImportModule(module), *done = m != NULL ? PyObject_CallMethod(m, name, NULL) : NULL;
+    PyObject *done = PyObject_CallNoArgs(f);
 
     if (done == NULL)
         PyErr_Print();
     Py_XDECREF(done);
-    Py_XDECREF(m);
 }
 
 /* -1 when standard output cannot be written. */
@@ -377,7 +401,8 @@ _Noreturn void __real_Py_Exit(int status);
 
 /*
  * Taking down an interpreter with 200 modules costs more than its start, and the system takes the memory back anyway.
- * What a script can see of the end is done in CPython's order: threads, exit functions, streams, the script's objects.
+ * What a script can see of the end is done in CPython's order: exit functions, streams, the script's objects. There
+ * are no threads to wait for.
  */
 int __wrap_Py_FinalizeEx(void)
 {
@@ -385,11 +410,10 @@ int __wrap_Py_FinalizeEx(void)
 
     if (!frozen)
         return __real_Py_FinalizeEx();
-    call("threading", "_shutdown");
-    call("atexit", "_run_exitfuncs");
+    call(run_exit_functions);
     rc = flush("stdout");
     flush("stderr");
-    call("_frontal_preload", "finish");
+    call(finish);
     if (rc == 0)
         rc = flush("stdout");
     flush("stderr");

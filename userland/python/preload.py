@@ -19,8 +19,8 @@ import http, quopri, timeit, cProfile, pstats, pdb, sched, contextvars, graphlib
 import urllib.request, http.client, optparse, gettext, getpass, pwd, grp, fcntl, sysconfig, code, codeop, zoneinfo, atexit
 
 
-def _packages():
-    """Directories of installed packages that have come since: what site would have found."""
+def packages():
+    """Directories of installed packages that have come since: what site would have found. main.c asks when one is there."""
     changed = False
     known = None
     paths = site.getsitepackages()
@@ -38,16 +38,7 @@ def _packages():
             site.execusercustomize()
 
 
-def _new_main():
-    """Made anew, as the collector does not look at what stood in the snapshot."""
-    main = types.ModuleType("__main__")
-    main.__annotations__ = {}
-    main.__builtins__ = builtins
-    main.__loader__ = importlib.machinery.BuiltinImporter
-    sys.modules["__main__"] = main
-
-
-def resume(env, argv, original, no_bytecode):
+def resume(env, argv, original, no_bytecode, has_packages):
     data = os.environ._data
     data.clear()
     data.update(env)
@@ -59,8 +50,15 @@ def resume(env, argv, original, no_bytecode):
     logging._startTime = time.time()
     if env.get(b"PYTHONPATH"):
         sys.path[0:0] = [os.path.abspath(p) for p in os.fsdecode(env[b"PYTHONPATH"]).split(":")]
-    _packages()
-    _new_main()
+    if has_packages:
+        packages()
+    # Made anew, as the collector does not look at what stood in the snapshot; and last, which finish() relies on.
+    main = types.ModuleType("__main__")
+    main.__annotations__ = {}
+    main.__builtins__ = builtins
+    main.__loader__ = importlib.machinery.BuiltinImporter
+    sys.modules.pop("__main__", None)
+    sys.modules["__main__"] = main
 
 
 def finish():
@@ -68,33 +66,41 @@ def finish():
 
     First the variables that hold neither code nor modules, in their order: a file goes from its outermost object inwards,
     which the collector would not do, and __del__ finds the functions that it calls. Then modules leave sys.modules and
-    what only they held goes; then whatever is still held. The modules of the snapshot stay as they are, which is what
-    makes it cheap.
+    what only they held goes; then whatever is still held.
+
+    The modules of the snapshot stay as they are, untouched even by a reference: each would be a page to copy.
     """
-    for name in ("last_type", "last_value", "last_traceback"):
+    for name in ("last_type", "last_value", "last_traceback", "_"):
         sys.__dict__.pop(name, None)
     builtins.__dict__.pop("_", None)
-    own = [module for name, module in sys.modules.items() if name not in _frozen and isinstance(module, types.ModuleType)]
+    own = []
+    for name in reversed(sys.modules):  # in the order of import
+        if name in _frozen:
+            break
+        own.append(name)
     code = types.FunctionType, types.ModuleType, type
-    for module in reversed(own):
+    refs = []
+    for name in own:
+        module = sys.modules[name]
+        if not isinstance(module, types.ModuleType):
+            continue
+        refs.append(weakref.ref(module))
         names = module.__dict__
         for private in (True, False):
             for name, value in list(names.items()):
                 if name[:2] != "__" and (name[:1] == "_") is private and not isinstance(value, code):
                     value = names[name] = None
     module = names = value = None
-    refs = [weakref.ref(m) for m in own]
-    own = None
-    for name in [name for name in sys.modules if name not in _frozen]:
+    for name in own:
         del sys.modules[name]
     gc.collect()
-    for ref in reversed(refs):
-        module = ref()
-        if module is not None:
-            for name in list(module.__dict__):
-                if name != "__builtins__":
-                    module.__dict__[name] = None
-    gc.collect()
+    left = [module for module in [ref() for ref in refs] if module is not None]
+    for module in left:
+        for name in list(module.__dict__):
+            if name != "__builtins__":
+                module.__dict__[name] = None
+    if left:
+        gc.collect()
 
 
 sysconfig._CONFIG_VARS = None  # has the user's home directory in it

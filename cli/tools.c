@@ -14,8 +14,6 @@
 #include "wasm/wasm.h"
 #include "wire/json_object.h"
 
-#define MAX_COMMANDS 256
-
 /* One command: what runs it, and the tool behind it, if any. */
 struct row {
     const char *name;
@@ -102,9 +100,9 @@ int cli_tools(int argc, char **argv)
         cli_error("tools: '%s' is not an option of it (see frontal-sandbox tools --help)", argv[argc > 2 ? 2 : 1]);
         return CLI_FAILED;
     }
-    const char *commands[MAX_COMMANDS];
+    const char *commands[SESSION_COMMANDS];
     struct wasm_tool *tools = NULL;
-    size_t n_tools = 0, n_commands = session_commands(commands, MAX_COMMANDS);
+    size_t n_tools = 0, n_commands = session_commands(commands);
     struct err err = {0};
     FD_AUTO int dir = cli_userland_open();
     int r = wasm_tools_read(dir, &tools, &n_tools, &err);

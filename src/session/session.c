@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "base/assert.h"
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/mem.h"
@@ -41,8 +43,20 @@ static int link_entry(struct vfs *v, const char *dir, struct str name)
     return r == -EEXIST ? 0 : r;
 }
 
-/* Below /usr/bin, /usr/lib and /usr/share are links to what the layer has there. */
-static int link_layer(struct vfs *v)
+static int by_name(const void *key, const void *element)
+{
+    const char *const *tool = element;
+    return strcmp(key, *tool);
+}
+
+static bool is_tool(const struct session_userland *u, const char *name)
+{
+    return u->n_tools && bsearch(name, u->tools, u->n_tools, sizeof(*u->tools), by_name);
+}
+
+/* Below /usr/bin, /usr/lib and /usr/share are links to what the layer has there. Its bin has a file for each tool, and
+ * so has /usr/bin: of some hundred names a few are left to link. */
+static int link_layer(struct vfs *v, const struct session_userland *u)
 {
     static const char *const dirs[] = {"bin", "lib", "share"};
     int r = 0;
@@ -56,17 +70,18 @@ static int link_layer(struct vfs *v)
         while (r == 0 && vfs_dir_next(v, dir, str_c(name), &e) == 1) {
             memcpy(name, e.name.p, e.name.n);
             name[e.name.n] = 0;
-            r = link_entry(v, dirs[i], str_c(name));
+            if (i > 0 || !is_tool(u, name))
+                r = link_entry(v, dirs[i], str_c(name));
         }
     }
     return r;
 }
 
-size_t session_commands(const char **names, size_t max)
+size_t session_commands(const char *names[SESSION_COMMANDS])
 {
     size_t n;
     const struct cmd_def *const *defs = cmd_all(&n);
-    n = NUM_MIN(n, max);
+    ASSERT(n <= SESSION_COMMANDS);
     for (size_t i = 0; i < n; i++)
         names[i] = defs[i]->name;
     return n;
@@ -78,17 +93,13 @@ struct vfs *session_template(const struct session_userland *u)
     struct vfs *v = vfs_new(&quota);
     if (!v)
         return NULL;
-    size_t n;
-    const struct cmd_def *const *defs = cmd_all(&n);
-    const char **names = mem_alloc((n + 1) * sizeof(*names));
-    for (size_t i = 0; i < n; i++)
-        names[i] = defs[i]->name;
+    const char *names[SESSION_COMMANDS];
+    size_t n = session_commands(names);
     int e = proc_base_tree(v, names, n, u ? u->tools : NULL, u ? u->n_tools : 0);
     if (e == 0 && u && u->layer)
         e = vfs_provide(v, STR(SESSION_LAYER), u->layer, u->layer_arg);
     if (e == 0 && u && u->layer)
-        e = link_layer(v);
-    mem_free(names);
+        e = link_layer(v, u);
     if (e) {
         vfs_free(v);
         return NULL;

@@ -44,7 +44,7 @@ struct session_mount {
 
 /* What programs there are besides the C commands. Borrowed; outlives every session. */
 struct session_userland {
-    const char *const *tools; /* names, each a file in /usr/bin */
+    const char *const *tools; /* names, sorted, each a file in /usr/bin */
     size_t n_tools;
     const struct engine_ops *engine; /* runs them; NULL: no such engine */
     void *engine_obj;
@@ -78,8 +78,9 @@ struct session_host {
     void (*attend)(void *arg);
 };
 
-/* Names of the C commands, sorted: at most @max of them into @names; how many. */
-size_t session_commands(const char **names, size_t max);
+/* Names of the C commands, sorted, into @names: how many. */
+#define SESSION_COMMANDS 256
+size_t session_commands(const char *names[SESSION_COMMANDS]);
 
 /* The tree all sessions of a worker start from: base directories, the C commands, and the userland (NULL: none). NULL
  * when memory is short. */

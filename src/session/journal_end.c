@@ -74,16 +74,12 @@ static void take_back(struct journal *j, uint64_t seq)
 
 static int put_decisions(struct journal *j, struct str text)
 {
+    struct wire_decision d;
     int r = 0;
-    for (ptrdiff_t nl; r == 0 && (nl = str_find(text, '\n', 0)) >= 0; text = str_from(text, (size_t)nl + 1)) {
-        struct str line = str_of(text.p, (size_t)nl);
-        ptrdiff_t depth = str_find(line, '\t', 0), reason = depth < 0 ? -1 : str_find(line, '\t', (size_t)depth + 1);
-        ASSERT(depth >= 0 && reason >= 0);
-        struct trace_event e = {.type = TRACE_DECISION,
-                                .u.decision = {.command = str_of(line.p, (size_t)depth),
-                                               .depth = str_of(line.p + depth + 1, (size_t)(reason - depth - 1)),
-                                               .reason = str_from(line, (size_t)reason + 1),
-                                               .rule = STR("default")}};
+    while (r == 0 && wire_next_decision(&text, &d)) {
+        struct trace_event e = {
+            .type = TRACE_DECISION,
+            .u.decision = {.command = d.command, .depth = d.engine, .reason = d.reason, .rule = STR("default")}};
         r = journal__append(j, &e);
     }
     return r;

@@ -93,27 +93,18 @@ static int set_changes(json_t *o, const struct json_run *run)
     return bad | json_object_set_new(o, "changes", list);
 }
 
-/* The part of @line up to a tab, which it loses. */
-static struct str take_field(struct str *line)
-{
-    ptrdiff_t tab = str_find(*line, '\t', 0);
-    struct str f = tab < 0 ? *line : str_of(line->p, (size_t)tab);
-    *line = tab < 0 ? str_of(line->p + line->n, 0) : str_from(*line, (size_t)tab + 1);
-    return f;
-}
-
 static int set_decisions(json_t *o, struct str text)
 {
     json_t *list = json_array();
+    struct wire_decision d;
     int bad = 0;
-    for (ptrdiff_t nl; (nl = str_find(text, '\n', 0)) >= 0; text = str_from(text, (size_t)nl + 1)) {
-        struct str line = str_of(text.p, (size_t)nl);
-        json_t *d = json_object();
-        bad |= json_put_bytes(d, "command", "command_encoding", take_field(&line));
-        bad |= json_put_bytes(d, "engine", "engine_encoding", take_field(&line));
-        if (line.n)
-            bad |= json_put_bytes(d, "reason", "reason_encoding", line);
-        bad |= json_array_append_new(list, d);
+    while (wire_next_decision(&text, &d)) {
+        json_t *one = json_object();
+        bad |= json_put_bytes(one, "command", "command_encoding", d.command);
+        bad |= json_put_bytes(one, "engine", "engine_encoding", d.engine);
+        if (d.reason.n)
+            bad |= json_put_bytes(one, "reason", "reason_encoding", d.reason);
+        bad |= json_array_append_new(list, one);
     }
     return bad | json_object_set_new(o, "decisions", list);
 }

@@ -285,6 +285,26 @@ int wire_get_result(struct str body, struct wire_result *ret)
     return finish(&c);
 }
 
+/* The part of @s up to @end, or all of it; @s loses both. */
+static struct str take_to(struct str *s, char end)
+{
+    ptrdiff_t at = str_find(*s, end, 0);
+    struct str part = at < 0 ? *s : str_of(s->p, (size_t)at);
+    *s = at < 0 ? str_of(s->p + s->n, 0) : str_from(*s, (size_t)at + 1);
+    return part;
+}
+
+bool wire_next_decision(struct str *text, struct wire_decision *ret)
+{
+    if (text->n == 0)
+        return false;
+    struct str line = take_to(text, '\n');
+    ret->command = take_to(&line, '\t');
+    ret->engine = take_to(&line, '\t');
+    ret->reason = line;
+    return true;
+}
+
 void wire_put_query(struct buf *out, const struct wire_query *m)
 {
     put_u8(out, (uint8_t)m->kind);

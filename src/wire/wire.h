@@ -137,6 +137,15 @@ struct wire_result {
     struct str decisions;
 };
 
+/* One line of wire_result.decisions. */
+struct wire_decision {
+    struct str command, engine, reason;
+};
+
+/* Cuts the first line off @text into *ret, whose texts are borrowed from it; a part that is not there is empty. False:
+ * there is none left. */
+bool wire_next_decision(struct str *text, struct wire_decision *ret);
+
 enum wire_query_kind { WIRE_QUERY_SYNTAX, WIRE_QUERY_COMPLETE, WIRE_QUERY_KINDS };
 
 struct wire_query {

@@ -318,18 +318,6 @@ static int run_end(struct cmd *c, int status)
     return c->def->usage_status;
 }
 
-/* The tool sees the arguments as they were before cmd_getopt() permuted them. */
-static int hand_over(struct cmd *c, const struct exec_image *img, char **argv, struct outcome *ret)
-{
-    struct exec_image as_given = *img;
-    as_given.argv = argv;
-    if (c->out.cap)
-        cmd_block_put(c->out.p);
-    arena_done(c->arena);
-    arena_done(c->keep);
-    return proc_hand_over(c->p, &as_given, str_c(c->def->name), str_c(c->reason), ret);
-}
-
 #define ARGV_SMALL 32
 
 int cmd_run(const struct cmd_def *def, struct proc *p, const struct exec_image *img, struct outcome *ret)
@@ -356,13 +344,18 @@ int cmd_run(const struct cmd_def *def, struct proc *p, const struct exec_image *
     c.out.p = (char *)(uintptr_t) "";
     c.out_tty = proc_isatty(p, 1);
     int status = def->main(&c);
-    if (c.hand_over)
-        return hand_over(&c, img, given ? given : small, ret);
-    status = run_end(&c, status);
+    if (!c.hand_over)
+        status = run_end(&c, status);
     if (c.out.cap)
         cmd_block_put(c.out.p);
     arena_done(&arena);
     arena_done(&keep);
+    if (c.hand_over) {
+        /* The tool sees the arguments as they were before cmd_getopt() permuted them. */
+        struct exec_image as_given = *img;
+        as_given.argv = given ? given : small;
+        return proc_hand_over(p, &as_given, str_c(def->name), str_c(c.reason), ret);
+    }
     *ret = (struct outcome){.kind = OUTCOME_EXITED, .code = (uint8_t)status};
     return 0;
 }

@@ -64,9 +64,6 @@ struct cli_options {
     struct limits limits;
 };
 
-/* The userland's directory, or -1 when there is none. */
-int cli_userland_open(void);
-
 /* Parses options of run (or shell: @is_shell, no -c, no command) from argv[1]. 0; 1 after --help (printed); -EINVAL
  * after a message. */
 int cli_parse(int argc, char **argv, bool is_shell, struct cli_options *o);

@@ -10,6 +10,7 @@
 
 #include "base/fd.h"
 #include "base/mem.h"
+#include "cli/view.h"
 #include "types/errtab.h"
 #include "wasm/wasm.h"
 #include "wire/json.h"
@@ -147,15 +148,10 @@ static void print(const struct report *r)
 
 int cli_doctor(int argc, char **argv)
 {
-    bool json = argc == 2 && strcmp(argv[1], "--json") == 0;
-    if (argc == 2 && strcmp(argv[1], "--help") == 0) {
-        cli_help("doctor");
-        return 0;
-    }
-    if (argc > 1 && !json) {
-        cli_error("doctor: '%s' is not an option of it (see frontal-sandbox doctor --help)", argv[1]);
-        return CLI_FAILED;
-    }
+    bool json;
+    int parsed = cli_json_only(argc, argv, &json);
+    if (parsed)
+        return parsed < 0 ? CLI_FAILED : 0;
     struct report r = {.ok = true};
     struct wire_ready ready;
     BUF_AUTO struct buf text;

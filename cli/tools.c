@@ -91,15 +91,10 @@ static int show(bool json, const struct row *rows, size_t n)
 
 int cli_tools(int argc, char **argv)
 {
-    bool json = argc == 2 && strcmp(argv[1], "--json") == 0;
-    if (argc == 2 && strcmp(argv[1], "--help") == 0) {
-        cli_help("tools");
-        return 0;
-    }
-    if (argc > 1 && !json) {
-        cli_error("tools: '%s' is not an option of it (see frontal-sandbox tools --help)", argv[argc > 2 ? 2 : 1]);
-        return CLI_FAILED;
-    }
+    bool json;
+    int parsed = cli_json_only(argc, argv, &json);
+    if (parsed)
+        return parsed < 0 ? CLI_FAILED : 0;
     const char *commands[SESSION_COMMANDS];
     struct wasm_tool *tools = NULL;
     size_t n_tools = 0, n_commands = session_commands(commands);

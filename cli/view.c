@@ -84,6 +84,20 @@ int cli_options_read(struct cli_common *c, const char *verb, int argc, char **ar
     return r;
 }
 
+int cli_json_only(int argc, char **argv, bool *ret_json)
+{
+    const char *wrong = argc > 2 ? argv[2] : argc > 1 ? argv[1] : NULL;
+    *ret_json = argc == 2 && strcmp(wrong, "--json") == 0;
+    if (!wrong || *ret_json)
+        return 0;
+    if (argc == 2 && strcmp(wrong, "--help") == 0) {
+        cli_help(argv[0]);
+        return 1;
+    }
+    cli_error("%s: '%s' is not an option of it (see frontal-sandbox %s --help)", argv[0], wrong, argv[0]);
+    return -EINVAL;
+}
+
 int cli_sub_verb(const char *verb, const struct cli_sub *subs, int argc, char **argv)
 {
     BUF_AUTO struct buf names;

@@ -203,15 +203,21 @@ static void become(struct proc *p, const struct image *im, struct str path, uint
     pr->on_exec = NULL;
 }
 
+struct str proc_tool_name(struct str head)
+{
+    if (!str_starts(head, STR(PROC_TOOL_MAGIC)))
+        return STR("");
+    struct str name = str_from(head, sizeof(PROC_TOOL_MAGIC) - 1);
+    ptrdiff_t nl = str_find(name, '\n', 0);
+    return nl < 0 ? name : str_of(name.p, (size_t)nl);
+}
+
 /* The host hears of each tool that runs for itself; of commands it does not, they are the rule. */
 static void tell_tool(struct proc *p, const struct image *im)
 {
-    struct str head = im->img.head;
-    if (!p->ps->host.decided || !str_starts(head, STR(PROC_TOOL_MAGIC)))
-        return;
-    struct str name = str_from(head, sizeof(PROC_TOOL_MAGIC) - 1);
-    ptrdiff_t nl = str_find(name, '\n', 0);
-    p->ps->host.decided(p->ps->host.arg, nl < 0 ? name : str_of(name.p, (size_t)nl), p->engine->name, STR(""));
+    struct str name = proc_tool_name(im->img.head);
+    if (p->ps->host.decided && name.n)
+        p->ps->host.decided(p->ps->host.arg, name, p->engine->name, STR(""));
 }
 
 int proc_exec(struct proc *p, struct str path, int argc, char **argv, char **(*env)(void *), void *env_arg,

@@ -568,6 +568,8 @@ const struct vfs_provider *proc_provider(void);
 #define PROC_COMMAND_MAGIC "\177FSC\n"
 /* The same of a file that stands for a tool of the userland. */
 #define PROC_TOOL_MAGIC "\177FSW\n"
+/* The name in the first bytes of such a file, borrowed; empty for any other file. */
+struct str proc_tool_name(struct str head);
 
 /* ---- capture ---- */
 

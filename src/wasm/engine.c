@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 
 #include "base/mem.h"
 #include "proc/proc.h"
@@ -13,34 +12,28 @@
 /* The tool that the file of @img stands for, or NULL. */
 static const struct wasm_tool *tool_of(struct wasm_world *w, const struct exec_image *img)
 {
-    struct str name = str_from(img->head, sizeof(PROC_TOOL_MAGIC) - 1);
-    const char *end = memchr(name.p, '\n', name.n);
-    name.n = end ? (size_t)(end - name.p) : name.n;
-    return wasm__tool(w, name);
+    struct str name = proc_tool_name(img->head);
+    return name.n ? wasm__tool(w, name) : NULL;
 }
 
 static int claims(void *engine, const struct exec_image *img)
 {
-    if (str_starts(img->head, STR(PROC_TOOL_MAGIC)))
-        return tool_of(engine, img) ? 1 : 0;
-    return str_starts(img->head, STR(WASM_MAGIC));
+    return tool_of(engine, img) || str_starts(img->head, STR(WASM_MAGIC));
 }
 
 /* Says on standard error why @img does not run, and gives @r. */
 static int refuse(struct proc *p, const struct exec_image *img, int r, const char *why)
 {
-    char line[600];
-    int n = snprintf(line, sizeof(line), "%s: %s\n", img->argc ? img->argv[0] : "wasm", why);
-    if (n > 0)
-        (void)proc_write(p, 2, line, (size_t)n < sizeof(line) ? (size_t)n : sizeof(line) - 1);
+    wasm__complain(p, img->argc ? img->argv[0] : "wasm", why);
     return r;
 }
 
 static int run_tool(struct wasm_world *w, struct proc *p, const struct exec_image *img, struct outcome *ret)
 {
-    const struct wasm_module *m = wasm__module(w, tool_of(w, img)->module); /* claimed, so it is there */
-    if (!m->pre)
-        return refuse(p, img, -ENOEXEC, m->why);
+    const struct wasm_tool *t = tool_of(w, img);
+    const struct wasm_module *m = t ? wasm__module(w, t->module) : NULL;
+    if (!m || !m->pre)
+        return refuse(p, img, -ENOEXEC, m ? m->why : "not in the userland");
     return wasm__run(w, m, p, img, ret);
 }
 

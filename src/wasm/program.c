@@ -127,28 +127,33 @@ static int32_t drive(const struct wasm_world *w, struct program *g)
 
 /* ---- how it ended ---- */
 
-static void complain(struct program *g, const char *what, const char *kind)
+void wasm__complain(struct proc *p, const char *name, const char *what)
 {
     char line[600];
-    int n = snprintf(line, sizeof(line), "%s: %s%s\n", g->name, what, kind);
+    int n = snprintf(line, sizeof(line), "%s: %s\n", name, what);
     size_t len = n < 0 ? 0 : (size_t)n < sizeof(line) ? (size_t)n : sizeof(line) - 1;
     /* A program that has no standard error, or whose reader has gone, ends without a message, as a native one does. */
-    (void)proc_write(g->p, 2, line, len);
+    (void)proc_write(p, 2, line, len);
+}
+
+static void complain(struct program *g, const char *what)
+{
+    wasm__complain(g->p, g->name, what);
 }
 
 static const struct {
     uint8_t code, signal;
     const char *text;
 } traps[] = {
-    {WASMTIME_TRAP_CODE_STACK_OVERFLOW, SIGSEGV, "call stack exhausted"},
-    {WASMTIME_TRAP_CODE_MEMORY_OUT_OF_BOUNDS, SIGSEGV, "memory access out of bounds"},
-    {WASMTIME_TRAP_CODE_TABLE_OUT_OF_BOUNDS, SIGSEGV, "table access out of bounds"},
-    {WASMTIME_TRAP_CODE_INDIRECT_CALL_TO_NULL, SIGSEGV, "call through a null pointer"},
-    {WASMTIME_TRAP_CODE_BAD_SIGNATURE, SIGSEGV, "call through a pointer to another type of function"},
-    {WASMTIME_TRAP_CODE_INTEGER_OVERFLOW, SIGFPE, "integer overflow"},
-    {WASMTIME_TRAP_CODE_INTEGER_DIVISION_BY_ZERO, SIGFPE, "integer division by zero"},
-    {WASMTIME_TRAP_CODE_BAD_CONVERSION_TO_INTEGER, SIGFPE, "invalid conversion to integer"},
-    {WASMTIME_TRAP_CODE_UNREACHABLE_CODE_REACHED, SIGILL, "unreachable code reached"},
+    {WASMTIME_TRAP_CODE_STACK_OVERFLOW, SIGSEGV, "call stack exhausted (trap)"},
+    {WASMTIME_TRAP_CODE_MEMORY_OUT_OF_BOUNDS, SIGSEGV, "memory access out of bounds (trap)"},
+    {WASMTIME_TRAP_CODE_TABLE_OUT_OF_BOUNDS, SIGSEGV, "table access out of bounds (trap)"},
+    {WASMTIME_TRAP_CODE_INDIRECT_CALL_TO_NULL, SIGSEGV, "call through a null pointer (trap)"},
+    {WASMTIME_TRAP_CODE_BAD_SIGNATURE, SIGSEGV, "call through a pointer to another type of function (trap)"},
+    {WASMTIME_TRAP_CODE_INTEGER_OVERFLOW, SIGFPE, "integer overflow (trap)"},
+    {WASMTIME_TRAP_CODE_INTEGER_DIVISION_BY_ZERO, SIGFPE, "integer division by zero (trap)"},
+    {WASMTIME_TRAP_CODE_BAD_CONVERSION_TO_INTEGER, SIGFPE, "invalid conversion to integer (trap)"},
+    {WASMTIME_TRAP_CODE_UNREACHABLE_CODE_REACHED, SIGILL, "unreachable code reached (trap)"},
 };
 
 static struct outcome killed_by(int sig)
@@ -160,13 +165,13 @@ static struct outcome trapped(struct program *g)
 {
     for (size_t i = 0; i < sizeof(traps) / sizeof(traps[0]); i++) {
         if (traps[i].code == g->trap) {
-            complain(g, traps[i].text, " (trap)");
+            complain(g, traps[i].text);
             return killed_by(traps[i].signal);
         }
     }
     char text[200];
     wtx_call_message(g->call, text, sizeof(text));
-    complain(g, text, " (trap)");
+    complain(g, text);
     return killed_by(SIGILL);
 }
 
@@ -174,11 +179,11 @@ static int never_began(struct program *g)
 {
     char text[400];
     if (g->refused && !g->ctx) {
-        complain(g, "not enough memory", "");
+        complain(g, "not enough memory");
         return -ENOMEM;
     }
     wtx_call_message(g->call, text, sizeof(text));
-    complain(g, text, "");
+    complain(g, text);
     return -ENOEXEC;
 }
 
@@ -199,11 +204,11 @@ static int ended(struct program *g, int32_t how, struct outcome *ret)
         *ret = trapped(g);
         return 0;
     case WTX_THREW:
-        complain(g, "exception that nobody catches", " (trap)");
+        complain(g, "exception that nobody catches (trap)");
         *ret = killed_by(SIGILL);
         return 0;
     case WTX_FULL:
-        complain(g, "too many programs run at once", "");
+        complain(g, "too many programs run at once");
         return -EAGAIN;
     case WTX_PENDING:
         *ret = killed_by(SIGKILL);

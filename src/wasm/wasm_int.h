@@ -58,6 +58,8 @@ int wasm__define(wasmtime_linker_t *l, wtx_host_fn fn, struct err *err);
 /* Runs the module to its end in @p: as engine_ops.run(). */
 int wasm__run(const struct wasm_world *w, const struct wasm_module *m, struct proc *p, const struct exec_image *img,
               struct outcome *ret);
+/* "NAME: @what" on the standard error of @p. */
+void wasm__complain(struct proc *p, const char *name, const char *what);
 /* The host functions' one entry: see wtx_host_fn. */
 int32_t wasm__host_call(void *program, const void *call, uint64_t *args, bool again);
 

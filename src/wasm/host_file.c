@@ -95,16 +95,23 @@ int wasi__host_fstat(struct wasi *w, const uint64_t *args)
     return wasi__result(w, r);
 }
 
-int wasi__host_chmod(struct wasi *w, const uint64_t *args)
+/* The file that the first three arguments name. */
+static int find_at(struct wasi *w, const uint64_t *args, uint32_t nofollow, uint64_t *ret)
 {
-    uint64_t at, ino;
+    uint64_t at;
     struct str path;
     TRY(wasi__turn(w));
     TRY(place(w, ARG32(0), ARG32(1), ARG32(2), &at, &path));
-    int r = find(w, at, path, 0, &ino);
-    if (r == 0)
-        r = vfs_chmod(tree(w), &w->p->cred, ino, ARG32(3) & MODE_BITS);
-    return wasi__result(w, r);
+    if (nofollow > 1)
+        return WASI_INVAL;
+    return wasi__result(w, find(w, at, path, nofollow ? VFS_NOFOLLOW : 0, ret));
+}
+
+int wasi__host_chmod(struct wasi *w, const uint64_t *args)
+{
+    uint64_t ino;
+    TRY(find_at(w, args, 0, &ino));
+    return wasi__result(w, vfs_chmod(tree(w), &w->p->cred, ino, ARG32(3) & MODE_BITS));
 }
 
 int wasi__host_fchmod(struct wasi *w, const uint64_t *args)
@@ -118,31 +125,17 @@ int wasi__host_fchmod(struct wasi *w, const uint64_t *args)
 
 int wasi__host_chown(struct wasi *w, const uint64_t *args)
 {
-    uint64_t at, ino;
-    struct str path;
-    TRY(wasi__turn(w));
-    TRY(place(w, ARG32(0), ARG32(1), ARG32(2), &at, &path));
-    if (ARG32(3) > 1)
-        return WASI_INVAL;
-    int r = find(w, at, path, ARG32(3) ? VFS_NOFOLLOW : 0, &ino);
-    if (r == 0)
-        r = vfs_chown(tree(w), &w->p->cred, ino, ARG32(4), ARG32(5));
-    return wasi__result(w, r);
+    uint64_t ino;
+    TRY(find_at(w, args, ARG32(3), &ino));
+    return wasi__result(w, vfs_chown(tree(w), &w->p->cred, ino, ARG32(4), ARG32(5)));
 }
 
 /* The two times as vfs_utimens() has them, which are those of the import. */
 int wasi__host_utimens(struct wasi *w, const uint64_t *args)
 {
-    uint64_t at, ino;
-    struct str path;
-    TRY(wasi__turn(w));
-    TRY(place(w, ARG32(0), ARG32(1), ARG32(2), &at, &path));
-    if (ARG32(3) > 1)
-        return WASI_INVAL;
-    int r = find(w, at, path, ARG32(3) ? VFS_NOFOLLOW : 0, &ino);
-    if (r == 0)
-        r = vfs_utimens(tree(w), &w->p->cred, ino, (int64_t)args[4], (int64_t)args[5]);
-    return wasi__result(w, r);
+    uint64_t ino;
+    TRY(find_at(w, args, ARG32(3), &ino));
+    return wasi__result(w, vfs_utimens(tree(w), &w->p->cred, ino, (int64_t)args[4], (int64_t)args[5]));
 }
 
 int wasi__host_futimens(struct wasi *w, const uint64_t *args)

@@ -84,6 +84,10 @@ struct wasm_tool {
     const char *source;  /* Debian's source package and version */
 };
 
+/* The tools of the world's userland, sorted by name; they live as long as it. 0 of them when there is no userland, or
+ * its manifest is none. Loads nothing. */
+size_t wasm_world_tools(struct wasm_world *w, const struct wasm_tool **ret);
+
 /* The tools of the manifest in @dir_fd, sorted by name, without loading any: 0, -ENOENT without a userland, or -EBADMSG
  * for a manifest that is none. Free with wasm_tools_free(). */
 int wasm_tools_read(int dir_fd, struct wasm_tool **ret, size_t *ret_n, struct err *err);

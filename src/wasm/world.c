@@ -76,10 +76,16 @@ static int know_tools(struct wasm_world *w, struct err *err)
     return r;
 }
 
+size_t wasm_world_tools(struct wasm_world *w, const struct wasm_tool **ret)
+{
+    (void)know_tools(w, NULL); /* loading says why */
+    *ret = w->tools;
+    return w->n_tools;
+}
+
 const struct wasm_tool *wasm__tool(struct wasm_world *w, struct str name)
 {
-    if (know_tools(w, NULL) < 0)
-        return NULL; /* loading says why */
+    (void)know_tools(w, NULL);
     return w->n_tools ? bsearch(&name, w->tools, w->n_tools, sizeof(*w->tools), tool_by_name) : NULL;
 }
 

@@ -12,14 +12,13 @@ static int seal(void *arg)
     return confine_no_more_code();
 }
 
-static void name_tools(struct userland *u, int dir_fd)
+static void name_tools(struct userland *u)
 {
-    size_t n = 0;
-    if (wasm_tools_read(dir_fd, &u->tools, &n, NULL) < 0)
-        return;
+    const struct wasm_tool *tools;
+    size_t n = wasm_world_tools(u->world, &tools);
     u->names = mem_alloc((n + 1) * sizeof(*u->names));
     for (size_t i = 0; i < n; i++)
-        u->names[i] = u->tools[i].name;
+        u->names[i] = tools[i].name;
     u->session.tools = u->names;
     u->session.n_tools = n;
 }
@@ -42,14 +41,13 @@ void userland_init(struct userland *u, int dir_fd, bool scan)
     u->world = wasm_world_new(&cfg);
     u->session.engine = &engine_wasm;
     u->session.engine_obj = u->world;
-    name_tools(u, dir_fd);
+    name_tools(u);
     show_layer(u, dir_fd);
 }
 
 void userland_done(struct userland *u)
 {
     layer_close(u->layer);
-    wasm_world_free(u->world);
-    wasm_tools_free(u->tools);
     mem_free(u->names);
+    wasm_world_free(u->world);
 }

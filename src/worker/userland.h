@@ -7,12 +7,10 @@
 #include "session/session.h"
 
 struct layer;
-struct wasm_tool;
 struct wasm_world;
 
 struct userland {
     struct wasm_world *world;
-    struct wasm_tool *tools;
     const char **names;
     struct layer *layer;
     struct session_userland session; /* empty when there is none */

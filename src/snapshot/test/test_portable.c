@@ -298,20 +298,27 @@ TEST(there_and_back)
     state_test_done(&u);
 }
 
+/* What is exported from session a has mounts: it is imported when they are asked for, and only then. */
+static void check_asked_for(struct state_test *t, struct state_portable *rep)
+{
+    struct err err = {0};
+    FD_AUTO int fd = memory_file();
+    CHECK_INT(state_export(t->s, STR("a"), fd, NULL, NULL, rep, &err), 0);
+    struct state_portable in;
+    CHECK_INT(import(t->s, fd, "b", false, &in, &err), -EPERM);
+    CHECK(strstr(err.text, "--mounts") != NULL);
+    CHECK_INT(sessions(t->s), 1);
+    CHECK_INT(import(t->s, fd, "b", true, &in, &err), 0);
+    CHECK_INT(sessions(t->s), 2);
+}
+
 TEST(mounts_are_asked_for)
 {
     struct state_test t = state_test_new();
     struct trace_state a;
     struct state_portable rep;
-    struct err err = {0};
-    FD_AUTO int fd = memory_file();
     real_session(t.s, "a", 1, "user=user\nmount=/etc:/etc:ro\n", &a);
-    CHECK_INT(state_export(t.s, STR("a"), fd, NULL, NULL, &rep, &err), 0);
-    CHECK_INT(import(t.s, fd, "b", false, &rep, &err), -EPERM);
-    CHECK(strstr(err.text, "--mounts") != NULL);
-    CHECK_INT(sessions(t.s), 1);
-    CHECK_INT(import(t.s, fd, "b", true, &rep, &err), 0);
-    CHECK_INT(sessions(t.s), 2);
+    check_asked_for(&t, &rep);
     state_test_done(&t);
 }
 
@@ -321,18 +328,11 @@ TEST(mounts_in_a_snapshot)
     struct state_test t = state_test_new();
     struct trace_state a;
     struct state_portable rep;
-    struct err err = {0};
-    FD_AUTO int fd = memory_file();
     real_session(t.s, "a", 1, "user=user\n", &a);
     keep_snapshot(t.s, "a", "plain", NULL);
     keep_snapshot(t.s, "a", "hostile", "user=user\nmount=/etc:/etc:ro\n");
-    CHECK_INT(state_export(t.s, STR("a"), fd, NULL, NULL, &rep, &err), 0);
+    check_asked_for(&t, &rep);
     CHECK_INT(rep.snapshots, 2);
-    CHECK_INT(import(t.s, fd, "b", false, &rep, &err), -EPERM);
-    CHECK(strstr(err.text, "--mounts") != NULL);
-    CHECK_INT(sessions(t.s), 1);
-    CHECK_INT(import(t.s, fd, "b", true, &rep, &err), 0);
-    CHECK_INT(sessions(t.s), 2);
     state_test_done(&t);
 }
 

@@ -244,7 +244,14 @@ static struct outcome not_found(struct shell *sh, int argc, struct str *argv)
 {
     struct func *f = func_find(sh, STR("command_not_found_handle"));
     if (!f) {
+        const char *elsewhere = sh_elsewhere(argv[0]);
         sh_error(sh, "%s: command not found", argv[0].p);
+        if (elsewhere) {
+            struct buf line BUF_AUTO;
+            buf_init(&line, LIMIT_PATH);
+            buf_addf(&line, "frontal-sandbox: %s %s\n", argv[0].p, elsewhere);
+            sh_write_fd(sh, 2, buf_str(&line));
+        }
         return exited(127);
     }
     struct str *v = arena_alloc(&sh->scratch, ((size_t)argc + 1) * sizeof *v);

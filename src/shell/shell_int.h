@@ -320,6 +320,11 @@ static inline bool sh_shopt(const struct shell *sh, enum shopt_index i)
  * first. */
 bool sh_poll(struct shell *sh);
 
+/* ---- commands that are not here (elsewhere.c) ---- */
+
+/* What would have the command @name, as the end of a sentence that it begins, or NULL: nothing that is known. */
+const char *sh_elsewhere(struct str name);
+
 /* ---- messages (error.c) ---- */
 
 /* "NAME: line N: text\n" on standard error, as bash prefixes them (interactive shells: "bash: text"). */

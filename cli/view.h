@@ -39,7 +39,7 @@ struct cli_common {
  * them. 0; 1 after --help; -EINVAL after a message. */
 int cli_options_read(struct cli_common *c, const char *verb, int argc, char **argv, const struct cli_opt *opts, int min,
                      int max, const char *what);
-/* Parses the options of a verb (argv[0]) that has no state and no operands: --json and --help. 0; 1 after --help; -EINVAL
+/* Parses the options of a verb (argv[0]) without state and operands: --json and --help. 0; 1 after --help; -EINVAL
  * after a message. */
 int cli_json_only(int argc, char **argv, bool *ret_json);
 /* Calls the function of argv[1] among @subs (ended by a NULL name): its exit status. */

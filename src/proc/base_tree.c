@@ -103,6 +103,8 @@ static const struct file_def files[] = {
      0644},
     {"/etc/shadow", "root:*:19000:0:99999:7:::\nuser:*:19000:0:99999:7:::\n", 0640},
     {"/etc/hostname", PROC_UTS_NODENAME "\n", 0644},
+    /* What git makes an address of for those who have set none. */
+    {"/etc/mailname", PROC_UTS_NODENAME ".localdomain\n", 0644},
     {"/etc/hosts",
      "127.0.0.1\tlocalhost\n127.0.1.1\t" PROC_UTS_NODENAME "\n::1\tlocalhost ip6-localhost ip6-loopback\n", 0644},
     {"/etc/resolv.conf", "", 0644},

@@ -157,10 +157,11 @@ static int make_dir(struct vfs *v, const struct dir_def *d)
     return r;
 }
 
-static int make_file(struct vfs *v, const char *path, struct str text, uint32_t mode)
+/* @path is from the directory @at. */
+static int make_file(struct vfs *v, uint64_t at, struct str path, struct str text, uint32_t mode)
 {
     struct vfs_handle *h;
-    int r = vfs_open(v, &root_ctx, 0, str_c(path), O_WRONLY | O_CREAT | O_EXCL, mode, &h);
+    int r = vfs_open(v, &root_ctx, at, path, O_WRONLY | O_CREAT | O_EXCL, mode, &h);
     if (r < 0)
         return r;
     ssize_t n = vfs_pwrite(h, text.p, text.n, 0, NULL);
@@ -168,19 +169,23 @@ static int make_file(struct vfs *v, const char *path, struct str text, uint32_t 
     return n < 0 ? (int)n : (size_t)n == text.n ? 0 : -EDQUOT;
 }
 
-/* @magic: of a command or of a tool. */
-static int make_command(struct vfs *v, const char *magic, const char *name)
+/* Files in /usr/bin, each of @magic, its name and a newline; what is there stays. There may be some hundred, and every
+ * worker makes them at its start. */
+static int make_commands(struct vfs *v, struct str magic, const char *const *names, size_t n)
 {
-    struct buf path, text;
-    buf_init(&path, LIMIT_PATH);
-    buf_init(&text, LIMIT_NAME + 16);
-    buf_addf(&path, "/usr/bin/%s", name);
-    buf_addf(&text, "%s%s\n", magic, name);
-    int r = path.err ? path.err : text.err;
-    if (r == 0)
-        r = make_file(v, path.p, buf_str(&text), 0755);
-    buf_done(&path);
-    buf_done(&text);
+    char text[sizeof(PROC_TOOL_MAGIC) + LIMIT_NAME + 1];
+    uint64_t bin;
+    int r = vfs_lookup(v, &root_ctx, 0, STR("/usr/bin"), VFS_DIRECTORY, &bin);
+    memcpy(text, magic.p, magic.n);
+    for (size_t i = 0; i < n && r == 0; i++) {
+        struct str name = str_c(names[i]);
+        if (name.n > LIMIT_NAME)
+            return -ENAMETOOLONG;
+        memcpy(text + magic.n, name.p, name.n);
+        text[magic.n + name.n] = '\n';
+        r = make_file(v, bin, name, str_of(text, magic.n + name.n + 1), 0755);
+        r = r == -EEXIST ? 0 : r;
+    }
     return r;
 }
 
@@ -197,12 +202,10 @@ int proc_base_tree(struct vfs *v, const char *const *names, size_t n_names, cons
         r = vfs_mknod(v, &root_ctx, 0, str_c(devs[i].path), S_IFCHR | devs[i].mode,
                       makedev(devs[i].major, devs[i].minor));
     for (size_t i = 0; i < COUNT(files) && r == 0; i++)
-        r = make_file(v, files[i].path, str_c(files[i].text), files[i].mode);
-    for (size_t i = 0; i < n_names && r == 0; i++)
-        r = make_command(v, PROC_COMMAND_MAGIC, names[i]);
-    for (size_t i = 0; i < n_tools && r == 0; i++) {
-        r = make_command(v, PROC_TOOL_MAGIC, tools[i]);
-        r = r == -EEXIST ? 0 : r;
-    }
+        r = make_file(v, 0, str_c(files[i].path), str_c(files[i].text), files[i].mode);
+    if (r == 0)
+        r = make_commands(v, STR(PROC_COMMAND_MAGIC), names, n_names);
+    if (r == 0)
+        r = make_commands(v, STR(PROC_TOOL_MAGIC), tools, n_tools);
     return r;
 }

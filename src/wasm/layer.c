@@ -30,22 +30,24 @@ struct layer {
     size_t n;
     const struct entry *entries;
     const char *names;
-    uint32_t count;
+    uint32_t count, names_n;
 };
 
+/* Empty when it would not lie among the names. */
 static struct str name_of(const struct layer *l, const struct entry *e)
 {
-    return str_of(l->names + le32toh(e->name), le32toh(e->name_n));
+    uint32_t name = le32toh(e->name), n = le32toh(e->name_n);
+    return name <= l->names_n && n <= l->names_n - name ? str_of(l->names + name, n) : STR("");
 }
 
 /* One entry, its name and its place among its neighbours. */
-static bool entry_good(const struct layer *l, uint32_t i, uint32_t names_n)
+static bool entry_good(const struct layer *l, uint32_t i)
 {
     const struct entry *e = &l->entries[i];
-    uint32_t parent = le32toh(e->parent), mode = le32toh(e->mode), name = le32toh(e->name), name_n = le32toh(e->name_n);
+    uint32_t parent = le32toh(e->parent), mode = le32toh(e->mode);
     uint64_t data = le64toh(e->data), data_n = le64toh(e->data_n);
     uint32_t first = le32toh(e->first), children = le32toh(e->children);
-    if (name > names_n || name_n > names_n - name || name_n > LIMIT_NAME || data > l->n || data_n > l->n - data)
+    if (data > l->n || data_n > l->n - data)
         return false;
     if (!S_ISDIR(mode) && !S_ISREG(mode) && !S_ISLNK(mode))
         return false;
@@ -54,13 +56,19 @@ static bool entry_good(const struct layer *l, uint32_t i, uint32_t names_n)
     if (i == 0)
         return S_ISDIR(mode) && parent == 0;
     struct str s = name_of(l, e);
-    if (parent >= i || s.n == 0 || memchr(s.p, '/', s.n) || memchr(s.p, 0, s.n))
+    if (parent >= i || s.n == 0 || s.n > LIMIT_NAME || memchr(s.p, '/', s.n) || memchr(s.p, 0, s.n))
         return false;
     const struct entry *up = &l->entries[parent];
     uint32_t from = le32toh(up->first);
     if (i < from || i - from >= le32toh(up->children))
         return false;
     return i == from || str_cmp(name_of(l, e - 1), s) < 0;
+}
+
+/* Entry @i, or NULL when it is damaged. */
+static const struct entry *entry_at(const struct layer *l, uint64_t i)
+{
+    return i < l->count && entry_good(l, (uint32_t)i) ? &l->entries[i] : NULL;
 }
 
 static bool layer_good(struct layer *l)
@@ -73,12 +81,10 @@ static bool layer_good(struct layer *l)
     if (entries == 0 || entries > LIMIT_LAYER_ENTRIES || HEAD + entries * sizeof(struct entry) + names > l->n)
         return false;
     l->count = (uint32_t)entries;
+    l->names_n = (uint32_t)names;
     l->entries = (const struct entry *)(const void *)(l->p + HEAD); /* a mapping is aligned, and HEAD keeps it so */
     l->names = l->p + HEAD + entries * sizeof(struct entry);
-    for (uint32_t i = 0; i < l->count; i++)
-        if (!entry_good(l, i, (uint32_t)names))
-            return false;
-    return true;
+    return entry_good(l, 0);
 }
 
 int layer_open(int fd, struct layer **ret, struct err *err)
@@ -116,12 +122,7 @@ void layer_close(struct layer *l)
 
 /* ---- the provider; a node's id is its entry's number and one ---- */
 
-static const struct entry *entry_of(const struct layer *l, uint64_t id)
-{
-    return id >= 1 && id <= l->count ? &l->entries[id - 1] : NULL;
-}
-
-/* The first child whose name is not before @name: its number, or the one behind the last. */
+/* The number of the first child whose name is not before @name, or of what follows the last. */
 static uint32_t child_from(const struct layer *l, const struct entry *dir, struct str name)
 {
     uint32_t lo = le32toh(dir->first), hi = lo + le32toh(dir->children);
@@ -135,45 +136,58 @@ static uint32_t child_from(const struct layer *l, const struct entry *dir, struc
     return lo;
 }
 
+/* What entry @i is. */
+static int give(const struct layer *l, uint32_t i, uint64_t *ret_id, uint32_t *ret_mode)
+{
+    const struct entry *e = entry_at(l, i);
+    if (!e)
+        return -EIO;
+    *ret_id = (uint64_t)i + 1;
+    *ret_mode = le32toh(e->mode);
+    return 0;
+}
+
 static int lookup(void *arg, uint64_t id, struct str name, uint64_t *ret_id, uint32_t *ret_mode)
 {
     const struct layer *l = arg;
-    const struct entry *dir = entry_of(l, id);
+    const struct entry *dir = entry_at(l, id - 1);
     if (!dir)
+        return -EIO;
+    if (str_eq(name, STR("..")))
+        return give(l, le32toh(dir->parent), ret_id, ret_mode);
+    uint32_t i = child_from(l, dir, name);
+    if (i >= le32toh(dir->first) + le32toh(dir->children) || !str_eq(name_of(l, &l->entries[i]), name))
         return -ENOENT;
-    uint32_t i = str_eq(name, STR("..")) ? le32toh(dir->parent) : child_from(l, dir, name);
-    if (!str_eq(name, STR("..")) &&
-        (i >= le32toh(dir->first) + le32toh(dir->children) || !str_eq(name_of(l, &l->entries[i]), name)))
-        return -ENOENT;
-    *ret_id = (uint64_t)i + 1;
-    *ret_mode = le32toh(l->entries[i].mode);
-    return 0;
+    return give(l, i, ret_id, ret_mode);
 }
 
 static int next(void *arg, uint64_t id, struct str after, char *name, uint64_t *ret_id, uint32_t *ret_mode)
 {
     const struct layer *l = arg;
-    const struct entry *dir = entry_of(l, id);
+    const struct entry *dir = entry_at(l, id - 1);
     if (!dir)
-        return -ENOENT;
+        return -EIO;
     uint32_t end = le32toh(dir->first) + le32toh(dir->children), i = child_from(l, dir, after);
     if (i < end && str_eq(name_of(l, &l->entries[i]), after))
         i++;
     if (i >= end)
         return 0;
+    int r = give(l, i, ret_id, ret_mode);
+    if (r < 0)
+        return r;
     struct str s = name_of(l, &l->entries[i]);
     memcpy(name, s.p, s.n);
     name[s.n] = 0;
-    *ret_id = (uint64_t)i + 1;
-    *ret_mode = le32toh(l->entries[i].mode);
     return 1;
 }
 
 static int bytes(void *arg, uint64_t id, struct str *ret)
 {
     const struct layer *l = arg;
-    const struct entry *e = entry_of(l, id);
-    if (!e || S_ISDIR(le32toh(e->mode)))
+    const struct entry *e = entry_at(l, id - 1);
+    if (!e)
+        return -EIO;
+    if (S_ISDIR(le32toh(e->mode)))
         return -EISDIR;
     *ret = str_of(l->p + le64toh(e->data), (size_t)le64toh(e->data_n));
     return 0;

@@ -21,7 +21,8 @@
  * after it. The content of a symlink is its target. Owners are root.
  *
  * Invariants:
- *   1. What is read was checked when the file was opened: places and lengths within it, children after parents.
+ *   1. An entry is checked each time before it is used: places and lengths within the file, children after parents.
+ *      A damaged one is an I/O error of its path and of no other; opening costs the same for every size.
  *   2. The mapping stays as long as the process; the file is replaced by rename only, never changed in place.
  */
 

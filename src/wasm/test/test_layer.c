@@ -140,6 +140,24 @@ static void look_at_all(struct vfs *v, uint64_t dir, int depth)
     }
 }
 
+/* A name that lies nowhere: its path is lost, and the others are as they were. */
+TEST(damage_is_of_its_path)
+{
+    struct buf b;
+    struct layer *l;
+    struct err err;
+    struct vfs_handle *h;
+    make_layer("mkdir a b; printf hello > a/f; printf x > b/g", &b);
+    memset(b.p + 16 + 40 + 8, 0xff, 8); /* entry 1 is a: its name */
+    CHECK_INT(open_bytes(b.p, b.n, &l, &err), 0);
+    struct vfs *v = tree_with(l);
+    CHECK(vfs_open(v, &ctx, 0, STR("/l/a/f"), O_RDONLY, 0, &h) < 0);
+    check_file(v, "/l/b/g", STR("x"), S_IFREG | 0644);
+    vfs_free(v);
+    layer_close(l);
+    buf_done(&b);
+}
+
 TEST_LIMIT(damage_is_refused_or_harmless, 240)
 {
     struct buf b;

@@ -86,6 +86,18 @@ def python_sqlite_jq(t):
            'jq -cn "[1,2]|add"', '{"1": 2}\n1\n3\n')
 
 
+@needs('jq')
+def jq_has_its_builtins_and_modules(t):
+    # The first program of a jq is bound to definitions that were parsed when it was built; those of modules are not.
+    prints(t, '''mkdir m; echo 'def f: map(.+1); def g: f|add;' > m/m.jq; echo '[5]' > m/d.json; echo 'def own: 9;' > .jq
+        jq -L m -cn 'import "m" as m; import "d" as $d; [1,2]|m::g, $d, own'; jq -L m -n 'include "m"; [1,2]|g'
+        jq -cn '[limit(3;repeat(1))], ("aXb"|[match("x";"i").offset]), ([3,1,2]|sort_by(-.)), (try error("e") catch .)'
+        echo '{"a":[1,{"b":2}]}' > j; jq -c 'paths' j; jq -n 'builtins|length' ''',
+           '5\n[[5]]\n9\n5\n[1,1,1]\n[1]\n[3,2,1]\n"e"\n["a"]\n["a",0]\n["a",1]\n["a",1,"b"]\n217\n')
+    r = sh("jq -n 'nosuch'")
+    t.ok(r.status == 3 and b'nosuch/0 is not defined' in r.err, r)
+
+
 @needs('python3')
 def python_runs_programs(t):
     prints(t, '''python3 - <<'END'

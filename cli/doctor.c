@@ -11,10 +11,10 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "cli/view.h"
+#include "confine/confine.h"
 #include "types/errtab.h"
 #include "wasm/wasm.h"
 #include "wire/json.h"
-#include "worker/confine.h"
 
 #define MAX_CHECKS 32
 

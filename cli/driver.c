@@ -18,9 +18,9 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "confine/confine.h"
 #include "types/errtab.h"
 #include "wasm/wasm.h"
-#include "worker/confine.h"
 
 /* A worker that has not ended this long after its own time limit, or after it was told to stop, is killed. */
 #define GRACE (2 * CLOCK_S)

@@ -71,7 +71,7 @@ struct wire_list {
 
 struct wire_ready {
     uint32_t version;
-    uint64_t applied; /* enum confine_part bits (worker/confine.h) */
+    uint64_t applied; /* enum confine_part bits (confine/confine.h) */
     uint64_t missing; /* wanted but not to be had on this kernel */
     struct str notes; /* one line for each missing part, with the reason */
 };

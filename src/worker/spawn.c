@@ -9,9 +9,9 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/mem.h"
+#include "confine/confine.h"
 #include "types/errtab.h"
 #include "wasm/wasm.h"
-#include "worker/confine.h"
 #include "worker/userland.h"
 
 extern char **environ;

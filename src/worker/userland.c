@@ -2,9 +2,9 @@
 #include "worker/userland.h"
 
 #include "base/mem.h"
+#include "confine/confine.h"
 #include "wasm/layer.h"
 #include "wasm/wasm.h"
-#include "worker/confine.h"
 
 static int seal(void *arg)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "worker/confine.h"
+#include "confine/confine.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -22,7 +22,7 @@
 #include "base/fd.h"
 #include "types/limits.h"
 
-#include "worker/seccomp_program.h"
+#include "confine/seccomp_program.h"
 
 static const struct {
     const char *name;

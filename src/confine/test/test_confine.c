@@ -23,7 +23,7 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/test/test.h"
-#include "worker/confine.h"
+#include "confine/confine.h"
 
 static int mount_fd = -1;
 static char mount_dir[] = "/tmp/confine-XXXXXX";

@@ -29,6 +29,8 @@
 /* Processes and descriptors. */
 #define LIMIT_WASM_PROGRAMS 1024u /* WebAssembly programs that live at once in a worker: EAGAIN */
 #define LIMIT_WASM_FILE (64u << 20) /* bytes of a WebAssembly module of the user's own: EFBIG */
+#define LIMIT_WASM_CODE (UINT64_C(512) << 20) /* bytes of what it is compiled to: EFBIG */
+#define LIMIT_WASM_OWN 32u /* compiled modules of the user's own that a worker keeps mapped, those that run apart */
 #define LIMIT_MANIFEST (1u << 20) /* bytes of the userland's manifest */
 #define LIMIT_FDS 1024           /* highest descriptor + 1 of a process: EMFILE */
 #define LIMIT_PIPE 65536         /* bytes in a pipe */
@@ -71,6 +73,13 @@
 #define LIMIT_WASI_IOVS 1024    /* pieces of one read or write: EINVAL */
 #define LIMIT_WASI_POLL 4096    /* subscriptions of one poll: EINVAL */
 #define LIMIT_WASI_ACTIONS 4096 /* descriptor actions of one spawn: EINVAL */
+
+/* Compiling a module of the user's own (worker/compiler.h). */
+#define LIMIT_COMPILE_MEMORY (UINT64_C(2) << 30) /* bytes of private memory */
+#define LIMIT_COMPILE_CPU_S 60u                  /* seconds of CPU time */
+#define LIMIT_COMPILE_WALL_MS 120000u            /* milliseconds by the clock */
+#define LIMIT_COMPILE_TEXT 240u                  /* bytes of the message of one that failed */
+#define LIMIT_MODULE_CACHE (UINT64_C(1) << 30)   /* bytes of compiled modules kept on the disk */
 
 /* Messages between processes (wire/wire.h). */
 #define LIMIT_MSG (256u << 10)     /* bytes of one message */

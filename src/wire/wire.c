@@ -471,3 +471,39 @@ int wire_get_number(struct str body, uint32_t *ret)
     *ret = cursor_u32(&c);
     return finish(&c);
 }
+
+void wire_put_compile(struct buf *out, const struct wire_compile *m)
+{
+    put_u32(out, m->id);
+    put_u64(out, m->size);
+    put_u64(out, m->offset);
+    put_str(out, m->data);
+}
+
+int wire_get_compile(struct str body, struct wire_compile *ret)
+{
+    struct cursor c = cursor_of(body.p, body.n);
+    ret->id = cursor_u32(&c);
+    ret->size = cursor_u64(&c);
+    ret->offset = cursor_u64(&c);
+    ret->data = cursor_str(&c);
+    if (ret->size > LIMIT_WASM_FILE || ret->offset > ret->size || ret->data.n > ret->size - ret->offset)
+        return -EBADMSG;
+    return finish(&c);
+}
+
+void wire_put_compiled(struct buf *out, const struct wire_compiled *m)
+{
+    put_u32(out, m->id);
+    put_u32(out, (uint32_t)m->error);
+    put_str(out, m->message);
+}
+
+int wire_get_compiled(struct str body, struct wire_compiled *ret)
+{
+    struct cursor c = cursor_of(body.p, body.n);
+    ret->id = cursor_u32(&c);
+    ret->error = (int32_t)cursor_u32(&c);
+    ret->message = cursor_str(&c);
+    return ret->error > 0 ? -EBADMSG : finish(&c);
+}

@@ -19,6 +19,7 @@
  *     │ LINE, QUERY ► ANSWER, RESULT           an exec of kind WIRE_SERVE (interactive shell)
  *     │ DIFF ─► CHANGE … REPLY
  *     │ REPLAY ─► REPLAYED … REPLY             in place of CREATE
+ *     │ ◄── COMPILE …   COMPILED ─►            a module of the user's own, at any time while something runs
  *
  * Invariants:
  *   1. Decoding accepts exactly what encoding gives: every field is read, nothing may be left over, enums and counts
@@ -61,6 +62,8 @@ enum wire_type {
     WIRE_CHANGE,
     WIRE_REPLAY,
     WIRE_REPLAYED,
+    WIRE_COMPILE,
+    WIRE_COMPILED,
     WIRE_TYPE_COUNT,
 };
 
@@ -225,6 +228,22 @@ struct wire_replayed {
     int64_t recorded_us, replayed_us;
 };
 
+/* A module to be compiled, in pieces that follow one another. One is asked for at a time: a piece with offset 0 gives up
+ * what was asked for before, and one of a module of no bytes asks for nothing else. */
+struct wire_compile {
+    uint32_t id;
+    uint64_t size; /* of the whole module, at most LIMIT_WASM_FILE */
+    uint64_t offset;
+    struct str data;
+};
+
+/* With a descriptor of the precompiled file, or without one and why not. */
+struct wire_compiled {
+    uint32_t id; /* as asked */
+    int32_t error;
+    struct str message;
+};
+
 /* Encoders append a body to @out; its sticky error tells of failure. */
 void wire_put_ready(struct buf *out, const struct wire_ready *m);
 /* See wire_put_ready(). */
@@ -251,6 +270,10 @@ void wire_put_change(struct buf *out, const struct wire_change *m);
 void wire_put_replay(struct buf *out, const struct wire_replay *m);
 /* See wire_put_ready(). */
 void wire_put_replayed(struct buf *out, const struct wire_replayed *m);
+/* See wire_put_ready(). */
+void wire_put_compile(struct buf *out, const struct wire_compile *m);
+/* See wire_put_ready(). */
+void wire_put_compiled(struct buf *out, const struct wire_compiled *m);
 /* A body that is one number: SIGNAL (its number), RESIZE (rows << 16 | cols), CLOSE (the stream). */
 void wire_put_number(struct buf *out, uint32_t v);
 
@@ -280,5 +303,9 @@ int wire_get_change(struct str body, struct wire_change *ret) __attribute__((war
 int wire_get_replay(struct str body, struct wire_replay *ret) __attribute__((warn_unused_result));
 /* See wire_get_ready(). */
 int wire_get_replayed(struct str body, struct wire_replayed *ret) __attribute__((warn_unused_result));
+/* See wire_get_ready(). */
+int wire_get_compile(struct str body, struct wire_compile *ret) __attribute__((warn_unused_result));
+/* See wire_get_ready(). */
+int wire_get_compiled(struct str body, struct wire_compiled *ret) __attribute__((warn_unused_result));
 /* See wire_get_ready(). */
 int wire_get_number(struct str body, uint32_t *ret) __attribute__((warn_unused_result));

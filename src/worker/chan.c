@@ -11,7 +11,7 @@
 
 void chan_init(struct chan *c, int fd)
 {
-    *c = (struct chan){.fd = fd};
+    *c = (struct chan){.fd = fd, .came = -1};
     buf_init(&c->body, WIRE_BODY_MAX);
     buf_init(&c->out, WIRE_BODY_MAX);
     c->frame = mem_alloc(CHAN_FRAME);
@@ -22,10 +22,11 @@ void chan_done(struct chan *c)
     if (!c->frame)
         return;
     fd_close(&c->fd);
+    fd_close(&c->came);
     buf_done(&c->body);
     buf_done(&c->out);
     mem_free(c->frame);
-    *c = (struct chan){.fd = -1};
+    *c = (struct chan){.fd = -1, .came = -1};
 }
 
 static uint32_t get_u32(const char *p)
@@ -57,10 +58,31 @@ static int take_frame(struct chan *c, size_t n)
     return flags & WIRE_MORE ? 0 : 1;
 }
 
+/* As recv(2) with @flags; a descriptor that comes along is kept. */
+static ssize_t recv_frame(struct chan *c, int flags)
+{
+    if (!c->takes_fds)
+        return recv(c->fd, c->frame, CHAN_FRAME, flags);
+    union { /* aligned as the kernel's header wants it */
+        struct cmsghdr head;
+        char room[CMSG_SPACE(sizeof(int))];
+    } ctl;
+    struct iovec v = {c->frame, CHAN_FRAME};
+    struct msghdr m = {.msg_iov = &v, .msg_iovlen = 1, .msg_control = &ctl, .msg_controllen = sizeof(ctl)};
+    ssize_t n = recvmsg(c->fd, &m, flags | MSG_CMSG_CLOEXEC);
+    const struct cmsghdr *h = n >= 0 ? CMSG_FIRSTHDR(&m) : NULL;
+    if (h && h->cmsg_level == SOL_SOCKET && h->cmsg_type == SCM_RIGHTS && h->cmsg_len == CMSG_LEN(sizeof(int))) {
+        fd_close(&c->came);
+        memcpy(&c->came, CMSG_DATA(h), sizeof(int));
+    }
+    return n;
+}
+
 int chan_recv(struct chan *c, bool wait, uint32_t *ret_type, struct str *ret_body)
 {
+    fd_close(&c->came);
     for (;;) {
-        ssize_t n = recv(c->fd, c->frame, CHAN_FRAME, MSG_TRUNC | (wait ? 0 : MSG_DONTWAIT));
+        ssize_t n = recv_frame(c, MSG_TRUNC | (wait ? 0 : MSG_DONTWAIT));
         if (n < 0 && errno == EAGAIN)
             return 0;
         if (n < 0)
@@ -88,13 +110,23 @@ int chan_wait(struct chan *c, bool read, bool write, int timeout_ms)
     return r == 0 ? -ETIMEDOUT : 0;
 }
 
-static int send_frame(struct chan *c, uint32_t type, uint32_t flags, struct str part)
+/* @fd: sent along, or -1. */
+static int send_frame(struct chan *c, uint32_t type, uint32_t flags, struct str part, int fd)
 {
     char head[WIRE_HEADER];
     set_u32(head, type);
     set_u32(head + 4, flags);
     struct iovec v[2] = {{head, sizeof(head)}, {(void *)(uintptr_t)part.p, part.n}};
     struct msghdr m = {.msg_iov = v, .msg_iovlen = part.n ? 2 : 1};
+    union { /* aligned as the kernel's header wants it */
+        struct cmsghdr head;
+        char room[CMSG_SPACE(sizeof(int))];
+    } ctl = {.head = {.cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS}};
+    if (fd >= 0) {
+        memcpy(CMSG_DATA(&ctl.head), &fd, sizeof(int));
+        m.msg_control = &ctl;
+        m.msg_controllen = sizeof(ctl);
+    }
     ssize_t n;
     do
         n = sendmsg(c->fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -104,15 +136,22 @@ static int send_frame(struct chan *c, uint32_t type, uint32_t flags, struct str 
     return errno == EAGAIN || errno == ENOBUFS ? -EAGAIN : -EPIPE;
 }
 
+/* The same, waiting while the socket is full. */
+static int send_frame_waiting(struct chan *c, uint32_t type, uint32_t flags, struct str part, int fd)
+{
+    int r;
+    while ((r = send_frame(c, type, flags, part, fd)) == -EAGAIN)
+        (void)chan_wait(c, false, true, -1); /* every outcome leads to another try */
+    return r;
+}
+
 int chan_send(struct chan *c, uint32_t type, struct str body)
 {
     const size_t most = CHAN_FRAME - WIRE_HEADER;
     do {
         struct str part = str_of(body.p, body.n < most ? body.n : most);
         body = str_from(body, part.n);
-        int r;
-        while ((r = send_frame(c, type, body.n ? WIRE_MORE : 0, part)) == -EAGAIN)
-            (void)chan_wait(c, false, true, -1); /* every outcome leads to another try */
+        int r = send_frame_waiting(c, type, body.n ? WIRE_MORE : 0, part, -1);
         if (r)
             return r;
     } while (body.n);
@@ -123,7 +162,19 @@ int chan_try_send(struct chan *c, uint32_t type, struct str body)
 {
     if (body.n > CHAN_FRAME - WIRE_HEADER)
         return -EMSGSIZE;
-    return send_frame(c, type, 0, body);
+    return send_frame(c, type, 0, body, -1);
+}
+
+int chan_send_fd(struct chan *c, uint32_t type, int fd)
+{
+    if (c->out.err || c->out.n > CHAN_FRAME - WIRE_HEADER)
+        return c->out.err ? c->out.err : -EMSGSIZE;
+    return send_frame_waiting(c, type, 0, buf_str(&c->out), fd);
+}
+
+int chan_take_fd(struct chan *c)
+{
+    return fd_steal(&c->came);
 }
 
 struct buf *chan_scratch(struct chan *c)

@@ -7,6 +7,9 @@
  * A frame is at most CHAN_FRAME bytes; a longer message goes as several. The peer is not believed: a frame with a
  * broken header, an unknown type, a type that changes inside a message, or more than WIRE_BODY_MAX bytes is -EBADMSG.
  *
+ * A message may bring one descriptor, with its last frame. An end that does not say that it takes them is given none: the
+ * kernel closes what comes.
+ *
  * Threads: one.
  */
 
@@ -20,6 +23,8 @@ struct chan {
     struct buf body; /* the message being put together, or the last one given out */
     struct buf out;  /* scratch for encoding */
     uint32_t type;   /* of the message being put together; 0 none */
+    bool takes_fds;  /* set by who wants descriptors */
+    int came;        /* the descriptor of the last message, or -1; closed at the next unless taken */
     char *frame;     /* CHAN_FRAME bytes */
 };
 
@@ -37,6 +42,11 @@ int chan_send(struct chan *c, uint32_t type, struct str body);
 
 /* Sends a message of one frame if the socket takes it now: 0, -EAGAIN, -EPIPE. */
 int chan_try_send(struct chan *c, uint32_t type, struct str body);
+
+/* Sends the scratch buffer, which fits into one frame, together with @fd (not taken): as chan_send_scratch(). */
+int chan_send_fd(struct chan *c, uint32_t type, int fd);
+/* The descriptor that came with the last message, which is then the caller's, or -1. */
+int chan_take_fd(struct chan *c);
 
 /* An empty scratch buffer to encode a body into, good until the next call of this. */
 struct buf *chan_scratch(struct chan *c);

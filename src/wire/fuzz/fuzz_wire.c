@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     BUF_AUTO struct buf out;
     buf_init(&out, WIRE_BODY_MAX);
     bool decoded = true;
-    switch (data[0] % 11) {
+    switch (data[0] % 13) {
     case 0:
         TRY(ready, wire_get_ready(body, &m), wire_put_ready(&out, &m));
         break;
@@ -58,6 +58,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         break;
     case 9:
         TRY(diff, wire_get_diff(body, &m), wire_put_diff(&out, &m));
+        break;
+    case 10:
+        TRY(compile, wire_get_compile(body, &m), wire_put_compile(&out, &m));
+        break;
+    case 11:
+        TRY(compiled, wire_get_compiled(body, &m), wire_put_compiled(&out, &m));
         break;
     default:
         TRY(change, wire_get_change(body, &m), wire_put_change(&out, &m));

@@ -102,6 +102,43 @@ TEST(result_round_trip)
     CHECK(got.exited);
 }
 
+TEST(pieces_of_a_module_lie_within_it)
+{
+    struct wire_compile got;
+    BUF_AUTO struct buf b;
+    buf_init(&b, 4096);
+    const struct wire_compile m = {.id = 7, .size = 10, .offset = 6, .data = STR("abcd")};
+    wire_put_compile(&b, &m);
+    CHECK_INT(wire_get_compile(buf_str(&b), &got), 0);
+    CHECK(got.id == 7 && got.size == 10 && got.offset == 6);
+    CHECK_STR(got.data, m.data);
+    const struct wire_compile wrong[] = {{.size = 10, .offset = 7, .data = STR("abcd")},
+                                         {.size = 10, .offset = 11},
+                                         {.size = 10, .offset = UINT64_MAX, .data = STR("abcd")},
+                                         {.size = LIMIT_WASM_FILE + 1}};
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        buf_clear(&b);
+        wire_put_compile(&b, &wrong[i]);
+        CHECK_INT(wire_get_compile(buf_str(&b), &got), -EBADMSG);
+    }
+}
+
+TEST(a_compiled_module_or_an_error)
+{
+    struct wire_compiled got;
+    BUF_AUTO struct buf b;
+    buf_init(&b, 4096);
+    const struct wire_compiled m = {.id = 7, .error = -ENOEXEC, .message = STR("why")};
+    wire_put_compiled(&b, &m);
+    CHECK_INT(wire_get_compiled(buf_str(&b), &got), 0);
+    CHECK(got.id == 7 && got.error == -ENOEXEC);
+    CHECK_STR(got.message, m.message);
+    buf_clear(&b);
+    const struct wire_compiled wrong = {.error = 1};
+    wire_put_compiled(&b, &wrong);
+    CHECK_INT(wire_get_compiled(buf_str(&b), &got), -EBADMSG);
+}
+
 TEST(json_of_an_exit)
 {
     struct wire_result r = {.outcome = {.kind = OUTCOME_EXITED, .code = 3}};

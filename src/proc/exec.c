@@ -212,12 +212,23 @@ struct str proc_tool_name(struct str head)
     return nl < 0 ? name : str_of(name.p, (size_t)nl);
 }
 
-/* The host hears of each tool that runs for itself; of commands it does not, they are the rule. */
-static void tell_tool(struct proc *p, const struct image *im)
+/* The host hears of each tool that runs for itself, and of programs that are files of the session's own; of commands it
+ * does not, they are the rule. */
+static void tell_program(struct proc *p, const struct image *im)
 {
-    struct str name = proc_tool_name(im->img.head);
-    if (p->ps->host.decided && name.n)
-        p->ps->host.decided(p->ps->host.arg, name, p->engine->name, STR(""));
+    struct str name = proc_tool_name(im->img.head), reason = STR("");
+    if (!p->ps->host.decided || str_starts(im->img.head, STR(PROC_COMMAND_MAGIC)))
+        return;
+    if (name.n == 0) {
+        struct str path = im->img.path;
+        const char *slash = memrchr(path.p, '/', path.n);
+        name = slash ? str_from(path, (size_t)(slash - path.p) + 1) : path;
+        /* The report has a line for each, with tabs. */
+        if (memchr(name.p, '\t', name.n) || memchr(name.p, '\n', name.n))
+            name = STR("?");
+        reason = STR("a module of the session's own");
+    }
+    p->ps->host.decided(p->ps->host.arg, name, p->engine->name, reason);
 }
 
 int proc_exec(struct proc *p, struct str path, int argc, char **argv, char **(*env)(void *), void *env_arg,
@@ -236,7 +247,7 @@ int proc_exec(struct proc *p, struct str path, int argc, char **argv, char **(*e
     if (r >= 0) {
         struct outcome o = {.kind = OUTCOME_LOST};
         become(p, &im, path, (uint32_t)r);
-        tell_tool(p, &im);
+        tell_program(p, &im);
         r = p->must_end ? 0 : p->engine->run(p->priv->engine_obj, p, &im.img, &o);
         p->engine = NULL;
         p->argv = NULL;

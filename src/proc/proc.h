@@ -145,8 +145,8 @@ struct proc_host {
     int64_t attend_ns; /* nanoseconds between calls of it; 0: a millisecond */
     /* Random bytes; NULL: getrandom. */
     void (*entropy)(void *arg, void *p, size_t n);
-    /* A program of the userland begins: what runs, and why not the C command of that name (empty: there is none). May
-     * be NULL. */
+    /* A program that is no C command begins: what runs, and why not the C command of that name (empty: there is none),
+     * or that it is a file of the session's own. May be NULL. */
     void (*decided)(void *arg, struct str command, const char *engine, struct str reason);
 };
 
@@ -318,6 +318,14 @@ int proc_block(struct proc *p, struct proc_waitq *q, int64_t deadline);
 /* Wakes all waiters. */
 void proc_wake(struct proc_waitq *q);
 
+/*
+ * Waits for something that the host does for @p and that is no event of the session, until @ready, which is asked first,
+ * and again after each proc_sink_ready(). While a tape runs this holds the whole set, as a full sink does: when it comes
+ * must not decide what others do meanwhile. It counts as one place on the tape however it goes. A caught signal does not
+ * end it: 0, or -EINTR when @p must end.
+ */
+int proc_await(struct proc *p, bool (*ready)(void *arg), void *arg);
+
 /* Sleeps: 0, or -EINTR. */
 int proc_sleep(struct proc *p, int64_t deadline);
 
@@ -479,7 +487,7 @@ void proc_feed_close(struct proc_feed *f);
  * proc_sink_ready(), or -EPIPE. Bytes count against limits.output. */
 struct proc_file *proc_file_sink(struct proc_set *ps, bool tty, ssize_t (*write)(void *arg, const void *p, size_t n),
                                  void *arg);
-/* Wakes writers that wait on sinks. */
+/* Wakes writers that wait on sinks, and who is in proc_await(). */
 void proc_sink_ready(struct proc_set *ps);
 
 /* Size of the session's terminal, if it has one (rows 0: none). Sends no SIGWINCH. */
@@ -537,7 +545,7 @@ void proc_tape_due(struct proc_set *ps, uint64_t look);
 int proc_tape_end(struct proc_set *ps);
 /* Looks so far. */
 uint64_t proc_looks(const struct proc_set *ps);
-/* Whether proc_run() has returned because output must wait. */
+/* Whether proc_run() has returned because output, or a process in proc_await(), must wait. */
 bool proc_held(const struct proc_set *ps);
 
 /* ---- the base tree ---- */

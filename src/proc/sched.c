@@ -403,6 +403,20 @@ int proc_sleep(struct proc *p, int64_t deadline)
     }
 }
 
+int proc_await(struct proc *p, bool (*ready)(void *arg), void *arg)
+{
+    struct proc_set *ps = p->ps;
+    tape__place(ps);
+    /* Whether it must end comes first: a replay, in which that is known at the place, does not get to ask @ready. */
+    while (!p->must_end && !ready(arg)) {
+        if (ps->tape)
+            sched__hold(ps);
+        else
+            (void)proc_block(p, &ps->sink_q, INT64_MAX); /* for whatever reason it ends, what counts is looked at */
+    }
+    return p->must_end ? -EINTR : 0;
+}
+
 size_t proc_stack_left(const struct proc *p)
 {
     struct co *co = p->priv->co;

@@ -3,6 +3,7 @@
 #include "shell/exec_int.h"
 
 #include <errno.h>
+#include <fcntl.h>
 
 #include "engine/engine.h"
 
@@ -85,6 +86,19 @@ static bool tell_builtin(struct shell *sh, const struct query *q, struct str nam
     return true;
 }
 
+/* Whether the file @ino stands for a tool of the userland. */
+static bool is_tool(struct shell *sh, uint64_t ino)
+{
+    static const char magic[] = PROC_TOOL_MAGIC;
+    char head[sizeof magic - 1];
+    struct vfs_handle *h;
+    if (vfs_open_ino(proc_set_vfs(sh->p->ps), ino, O_RDONLY, &h) < 0)
+        return false;
+    ssize_t n = vfs_pread(h, head, sizeof head, 0);
+    vfs_close(h);
+    return n == (ssize_t)sizeof head && memcmp(head, magic, sizeof head) == 0;
+}
+
 /* `type -a` alone also tells which depth runs a program that stands for one; bash has only one depth. */
 static const char *depth_of(struct shell *sh, const struct query *q, const char *path)
 {
@@ -95,7 +109,7 @@ static const char *depth_of(struct shell *sh, const struct query *q, const char 
         proc_stat(sh->p, str_c(path), 0, &st) < 0 || st.ino != ino) /* else a script: what runs it is not what it is */
         return "";
     if (strcmp(ops->name, "builtin") != 0)
-        return " (userland)";
+        return is_tool(sh, ino) ? " (userland)" : " (module of the session's own)";
     const char *base = strrchr(path, '/');
     bool tool = proc_has_tool(sh->p->ps, str_c(base ? base + 1 : path));
     return tool ? " (C command, else userland)" : " (C command)";

@@ -84,12 +84,25 @@ static pid_t raw_clone(unsigned long flags)
     return (pid_t)syscall(SYS_clone, flags | SIGCHLD, NULL, NULL, NULL, NULL);
 }
 
+/* Root keeps its own user namespace: a new one would take away its right to read what it mounts. */
+static unsigned long wanted_namespaces(void)
+{
+    unsigned long all = CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS;
+    return geteuid() == 0 ? all : all | CLONE_NEWUSER;
+}
+
+static void report_namespaces(struct confine_report *report, unsigned long want, int error)
+{
+    for (size_t i = 0; i < N_NAMESPACES; i++) {
+        bool got = (want & namespaces[i].flag) != 0;
+        if (got || error)
+            applied(report, namespaces[i].part, got ? 0 : error);
+    }
+}
+
 pid_t confine_clone(struct confine_report *report)
 {
-    /* Root keeps its own user namespace: a new one would take away its right to read what it mounts. */
-    unsigned long want = geteuid() == 0
-                             ? CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS
-                             : CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS;
+    unsigned long want = wanted_namespaces();
     *report = (struct confine_report){0};
     int error = 0;
     pid_t pid = raw_clone(want);
@@ -98,23 +111,29 @@ pid_t confine_clone(struct confine_report *report)
         want = 0;
         pid = raw_clone(0);
     }
-    if (pid != 0)
-        return pid;
-    for (size_t i = 0; i < N_NAMESPACES; i++) {
-        bool got = (want & namespaces[i].flag) != 0;
-        if (got || error)
-            applied(report, namespaces[i].part, got ? 0 : error);
-    }
-    return 0;
+    if (pid == 0)
+        report_namespaces(report, want, error);
+    return pid;
 }
 
-/* Closes every descriptor but standard error, the socket, the mounts and what keeps the session: what the driver had
- * open is none of ours. */
-static void close_others(const struct confine_config *cfg)
+void confine_unshare(struct confine_report *report)
 {
-    int keep[LIMIT_KEEP_FDS];
+    unsigned long want = wanted_namespaces() & ~(unsigned long)CLONE_NEWPID;
+    *report = (struct confine_report){0};
+    int error = unshare((int)want) ? -errno : 0;
+    report_namespaces(report, error ? 0 : want, error);
+}
+
+/* The descriptors that stay, in @keep: how many. */
+static int kept_fds(const struct confine_config *cfg, int keep[LIMIT_KEEP_FDS])
+{
     int n = 0;
     keep[n++] = STDERR_FILENO;
+    if (cfg->compiles) {
+        keep[n++] = STDIN_FILENO;
+        keep[n++] = STDOUT_FILENO;
+        return n;
+    }
     keep[n++] = cfg->sock;
     for (uint32_t i = 0; i < cfg->n_mounts; i++)
         keep[n++] = cfg->mount_fds[i];
@@ -127,6 +146,14 @@ static void close_others(const struct confine_config *cfg)
         keep[n++] = cfg->userland_fd;
     if (cfg->wasm && cfg->pagemap_fd >= 0)
         keep[n++] = cfg->pagemap_fd;
+    return n;
+}
+
+/* Closes every other descriptor: what the driver had open is none of ours. */
+static void close_others(const struct confine_config *cfg)
+{
+    int keep[LIMIT_KEEP_FDS];
+    int n = kept_fds(cfg, keep);
     for (int i = 1; i < n; i++) {
         int v = keep[i], j = i;
         for (; j > 0 && keep[j - 1] > v; j--)
@@ -250,8 +277,9 @@ static int set_limits(const struct confine_config *cfg)
 {
     int e = set_limit(RLIMIT_CORE, 0);
 #ifndef FRONTAL_SANITIZE /* whose reports go to standard error, which may be a file */
-    e = e || cfg->kept ? e : set_limit(RLIMIT_FSIZE, 0);
+    e = e || cfg->kept ? e : set_limit(RLIMIT_FSIZE, cfg->compiles ? LIMIT_WASM_CODE : 0);
 #endif
+    e = e || !cfg->compiles ? e : set_limit(RLIMIT_CPU, LIMIT_COMPILE_CPU_S);
     e = e ? e : set_limit(RLIMIT_NPROC, 0);
     e = e ? e : set_limit(RLIMIT_MEMLOCK, 0);
     e = e ? e : set_limit(RLIMIT_MSGQUEUE, 0);
@@ -271,6 +299,8 @@ static int add_filter(const struct sock_filter *v, size_t n)
 
 static int enter_seccomp(const struct confine_config *cfg)
 {
+    if (cfg->compiles)
+        return ADD_FILTER(seccomp_program_compile);
     if (cfg->wasm)
         return cfg->kept ? ADD_FILTER(seccomp_program_kept_wasm) : ADD_FILTER(seccomp_program_wasm);
     return cfg->kept ? ADD_FILTER(seccomp_program_kept) : ADD_FILTER(seccomp_program);

@@ -2,7 +2,7 @@
 #pragma once
 
 /*
- * confine - how a worker gives up every right it does not need, before the first byte of a guest.
+ * confine - how a worker, and the compile role, give up every right they do not need, before the first byte of a guest.
  *
  * Two halves: confine_clone() makes the process in namespaces of its own, and confine_self() is called in it, once,
  * when only its socket and the mounts' descriptors are open. What each part holds, and what happens without it, is
@@ -60,10 +60,16 @@ struct confine_config {
     bool wasm;       /* runs WebAssembly: these are descriptors that stay (-1: none), of which it may read: */
     int userland_fd; /* the directory of precompiled files */
     int pagemap_fd;
+    /* The compile role: reads a module from descriptor 0, writes what it makes to 1 and what is wrong to 2. It has none of
+     * the above but a memory ceiling, and limits of its own for time and what it writes. */
+    bool compiles;
 };
 
 /* As fork(2), in new namespaces, as many as the kernel allows (*report tells, in the child only). */
 pid_t confine_clone(struct confine_report *report);
+
+/* Puts this process into new namespaces, as confine_clone() does for a new one, but for that of processes. */
+void confine_unshare(struct confine_report *report);
 
 /* Gives up everything. 0, or a negative errno and @err when a part without which no worker may run is missing; the
  * process must then end. */

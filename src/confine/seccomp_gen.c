@@ -41,6 +41,14 @@ static const int keeping[] = {
     CALL(ftruncate), CALL(flock),   CALL(fallocate), CALL(dup),       CALL(fstatfs),
 };
 
+/* All that the compile role needs: it reads a module, computes and writes code. */
+static const int compiling[] = {
+    CALL(read),        CALL(write),        CALL(close),          CALL(fstat),     CALL(newfstatat),    CALL(munmap),
+    CALL(mremap), CALL(madvise),     CALL(brk),          CALL(futex),          CALL(getrandom), CALL(clock_gettime), CALL(gettid),
+    CALL(getpid),      CALL(rt_sigreturn), CALL(rt_sigprocmask), CALL(exit),      CALL(exit_group),    CALL(sched_yield),
+    CALL(sigaltstack), CALL(poll),         CALL(rt_sigaction),
+};
+
 static const int deadly[] = {
     CALL(execve),
     CALL(execveat),
@@ -108,6 +116,14 @@ static void add_wasm_rules(scmp_filter_ctx ctx)
     check(seccomp_rule_add_array(ctx, SCMP_ACT_ALLOW, CALL(setitimer), 1, &real), "setitimer");
 }
 
+/* Memory, but never executable memory. */
+static void add_memory_rules(scmp_filter_ctx ctx)
+{
+    const struct scmp_arg_cmp no_exec = {.arg = 2, .op = SCMP_CMP_MASKED_EQ, .datum_a = PROT_EXEC, .datum_b = 0};
+    check(seccomp_rule_add_array(ctx, SCMP_ACT_ALLOW, CALL(mmap), 1, &no_exec), "mmap");
+    check(seccomp_rule_add_array(ctx, SCMP_ACT_ALLOW, CALL(mprotect), 1, &no_exec), "mprotect");
+}
+
 static void add_rules(scmp_filter_ctx ctx, int kept, int wasm)
 {
     for (size_t i = 0; kept && i < sizeof(keeping) / sizeof(keeping[0]); i++)
@@ -117,10 +133,7 @@ static void add_rules(scmp_filter_ctx ctx, int kept, int wasm)
     for (size_t i = 0; i < sizeof(deadly) / sizeof(deadly[0]); i++)
         if (!wasm || deadly[i] != CALL(seccomp))
             check(seccomp_rule_add(ctx, SCMP_ACT_KILL_PROCESS, deadly[i], 0), "kill");
-    /* Memory, but never executable memory. */
-    const struct scmp_arg_cmp no_exec = {.arg = 2, .op = SCMP_CMP_MASKED_EQ, .datum_a = PROT_EXEC, .datum_b = 0};
-    check(seccomp_rule_add_array(ctx, SCMP_ACT_ALLOW, CALL(mmap), 1, &no_exec), "mmap");
-    check(seccomp_rule_add_array(ctx, SCMP_ACT_ALLOW, CALL(mprotect), 1, &no_exec), "mprotect");
+    add_memory_rules(ctx);
     /* abort() and assertions: a signal to itself. The number of the process is not known here; its namespace has no
      * other. */
     const struct scmp_arg_cmp abort_only = {.arg = 2, .op = SCMP_CMP_EQ, .datum_a = 6, .datum_b = 0};
@@ -170,6 +183,18 @@ static void print_worker(const char *name, int kept, int wasm)
     print(name, ctx);
 }
 
+/* No signal to itself here: it is in the host's namespace of processes. Its abort() ends it by an invalid instruction. */
+static void print_compile(const char *name)
+{
+    scmp_filter_ctx ctx = begin(SCMP_ACT_ERRNO(EPERM));
+    for (size_t i = 0; i < sizeof(compiling) / sizeof(compiling[0]); i++)
+        check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, compiling[i], 0), "allow");
+    for (size_t i = 0; i < sizeof(deadly) / sizeof(deadly[0]); i++)
+        check(seccomp_rule_add(ctx, SCMP_ACT_KILL_PROCESS, deadly[i], 0), "kill");
+    add_memory_rules(ctx);
+    print(name, ctx);
+}
+
 /* The filter that is added when all code is mapped. */
 static void print_seal(const char *name)
 {
@@ -189,5 +214,6 @@ int main(void)
     print_worker("seccomp_program_wasm", 0, 1);
     print_worker("seccomp_program_kept_wasm", 1, 1);
     print_seal("seccomp_program_seal");
+    print_compile("seccomp_program_compile");
     return ferror(stdout) ? 1 : 0;
 }

@@ -11,21 +11,27 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fd.h"
 #include "base/mem.h"
+#include "confine/confine.h"
+#include "types/limits.h"
 
 #define ME "frontal-sandbox-compile"
 #define FILE_MAX_BYTES (512ll << 20)
 
 enum { FINE = 0, FAILED = 1, USAGE = 2 };
 
-static const char usage[] = "usage: " ME " IN.wasm OUT.cwasm\n"
-                            "       " ME " --version | --key | --help\n"
-                            "Compiles a WebAssembly module (or its text, .wat) for frontal-sandbox.\n";
+static const char usage[] =
+    "usage: " ME " IN.wasm OUT.cwasm\n"
+    "       " ME " --confined <IN.wasm >OUT.cwasm\n"
+    "       " ME " --version | --key | --help\n"
+    "Compiles a WebAssembly module (or its text, .wat) for frontal-sandbox. With --confined it first gives up all rights\n"
+    "but to read the module (no text) from one file and to write the code into another; so frontal-sandbox calls it.\n";
 
 static int fail(const char *what, const char *why)
 {
@@ -44,11 +50,10 @@ static int fail_error(const char *what, wasmtime_error_t *e)
     return FAILED;
 }
 
-static int read_all(const char *path, wasm_byte_vec_t *ret)
+static int read_fd(int fd, wasm_byte_vec_t *ret)
 {
-    FD_AUTO int fd = open(path, O_RDONLY | O_CLOEXEC);
     struct stat st;
-    if (fd < 0 || fstat(fd, &st))
+    if (fstat(fd, &st))
         return -errno;
     if (st.st_size > FILE_MAX_BYTES)
         return -EFBIG;
@@ -60,6 +65,12 @@ static int read_all(const char *path, wasm_byte_vec_t *ret)
         n += (size_t)r;
     }
     return 0;
+}
+
+static int read_all(const char *path, wasm_byte_vec_t *ret)
+{
+    FD_AUTO int fd = open(path, O_RDONLY | O_CLOEXEC);
+    return fd < 0 ? -errno : read_fd(fd, ret);
 }
 
 /* As a whole or not at all, and no file that is mapped somewhere is ever changed. */
@@ -79,9 +90,15 @@ static int write_all(const char *path, const wasm_byte_vec_t *v)
     return r;
 }
 
-static wasm_engine_t *new_engine(char *text, size_t n)
+/* @confined: in one thread, and without what programs of a session have no use or room for. */
+static wasm_engine_t *new_engine(bool confined, char *text, size_t n)
 {
     wasm_config_t *c = wasm__settings();
+    if (confined) {
+        wasmtime_config_parallel_compilation_set(c, false);
+        wasmtime_config_wasm_memory64_set(c, false);
+        wasmtime_config_wasm_multi_memory_set(c, false);
+    }
     wasmtime_config_cranelift_opt_level_set(c, WASMTIME_OPT_LEVEL_SPEED);
     wasmtime_error_t *e = wasmtime_config_target_set(c, WASM_TARGET);
     if (e) {
@@ -109,15 +126,10 @@ static int load(const char *path, wasm_byte_vec_t *ret)
 
 static int compile_bytes(wasm_engine_t *engine, const char *in, const wasm_byte_vec_t *wasm, const char *out)
 {
+    char text[300];
     wasm_byte_vec_t code = {0};
-    wasmtime_module_t *m = NULL;
-    wasmtime_error_t *e = wasmtime_module_new(engine, (const uint8_t *)wasm->data, wasm->size, &m);
-    if (!e)
-        e = wasmtime_module_serialize(m, &code);
-    if (m)
-        wasmtime_module_delete(m);
-    if (e)
-        return fail_error(in, e);
+    if (!wtx_precompile(engine, (const uint8_t *)wasm->data, wasm->size, &code, text, sizeof(text)))
+        return fail(in, text);
     int r = write_all(out, &code);
     wasm_byte_vec_delete(&code);
     return r < 0 ? fail(out, strerror(-r)) : FINE;
@@ -126,7 +138,7 @@ static int compile_bytes(wasm_engine_t *engine, const char *in, const wasm_byte_
 static int compile(const char *in, const char *out)
 {
     char text[300];
-    wasm_engine_t *engine = new_engine(text, sizeof(text));
+    wasm_engine_t *engine = new_engine(false, text, sizeof(text));
     if (!engine)
         return fail("Wasmtime", text);
     wasm_byte_vec_t wasm = {0};
@@ -139,6 +151,46 @@ static int compile(const char *in, const char *out)
     return r;
 }
 
+/* ---- the compile role: what is wrong is said without our name, because a message of the program is made of it ---- */
+
+static int confined_fail(const char *what)
+{
+    fprintf(stderr, "%s\n", what);
+    return FAILED;
+}
+
+static int confine(void)
+{
+    struct confine_report report;
+    const struct confine_config cfg = {.compiles = true, .memory_ceiling = MEM_LEAK_CHECK ? 0 : LIMIT_COMPILE_MEMORY};
+    struct err err;
+    confine_unshare(&report);
+    if (confine_self(&cfg, &report, &err))
+        return confined_fail(err.text);
+    /* Who asked may have ended before its end was to end us: then nobody reads what is wrong. */
+    struct pollfd p = {STDERR_FILENO, 0, 0};
+    return poll(&p, 1, 0) == 1 && (p.revents & POLLERR) ? FAILED : FINE;
+}
+
+static int confined_compile(void)
+{
+    char text[LIMIT_COMPILE_TEXT];
+    int r = confine();
+    if (r != FINE)
+        return r;
+    wasm_byte_vec_t wasm = {0}, code = {0};
+    r = read_fd(STDIN_FILENO, &wasm);
+    if (r < 0)
+        return confined_fail(strerror(-r));
+    if (wasm.size < 4 || memcmp(wasm.data, "\0asm", 4) != 0)
+        return confined_fail("not a WebAssembly module");
+    wasm_engine_t *engine = new_engine(true, text, sizeof(text));
+    if (!engine || !wtx_precompile(engine, (const uint8_t *)wasm.data, wasm.size, &code, text, sizeof(text)))
+        return confined_fail(text);
+    r = fd_write_all(STDOUT_FILENO, str_of(code.data, code.size));
+    return r < 0 ? confined_fail(strerror(-r)) : FINE; /* the process ends: nothing is freed */
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[1], "--version") == 0) {
@@ -149,6 +201,8 @@ int main(int argc, char **argv)
         printf("%s-" WASM_TARGET "\n", wasm__key());
         return FINE;
     }
+    if (argc == 2 && strcmp(argv[1], "--confined") == 0)
+        _exit(confined_compile()); /* nothing of what runs at an end is needed, or allowed */
     if (argc == 2 && strcmp(argv[1], "--help") == 0) {
         fputs(usage, stdout);
         return FINE;

@@ -29,6 +29,10 @@ wasm_engine_t *wtx_engine_new(wasm_config_t *, char *text, size_t text_n);
 /* A module from a precompiled file (takes the descriptor), mapped, with its memory image. NULL and a message of at most
  * @text_n bytes with its NUL. */
 wasmtime_module_t *wtx_module_from_fd(const wasm_engine_t *, int fd, char *text, size_t text_n);
+/* Only in the library with the compiler: the precompiled form of @wasm, which the caller frees. No code is made
+ * executable on the way. False and a message of at most @text_n bytes with its NUL. */
+bool wtx_precompile(const wasm_engine_t *, const uint8_t *wasm, size_t wasm_n, wasm_byte_vec_t *ret, char *text,
+                    size_t text_n);
 
 enum { WTX_DONE, WTX_SUSPEND, WTX_END };
 /* @program is what wtx_call_new() was given, @args have an i32 zero-extended, and args[0] takes the result. */

@@ -73,3 +73,27 @@ pub unsafe extern "C" fn wtx_module_from_fd(
         }
     }
 }
+
+#[cfg(feature = "compiler")]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn wtx_precompile(
+    engine: *const wasm_engine_t,
+    wasm: *const u8,
+    wasm_n: usize,
+    ret: &mut wasmtime_c_api::wasm_byte_vec_t,
+    text: *mut c_char,
+    text_n: usize,
+) -> bool {
+    let engine = unsafe { &*engine.cast::<Engine>() };
+    let wasm = unsafe { std::slice::from_raw_parts(wasm, wasm_n) };
+    match engine.precompile_module(wasm) {
+        Ok(code) => {
+            ret.set_buffer(code);
+            true
+        }
+        Err(e) => {
+            unsafe { put_text(&format!("{e:#}"), text, text_n) };
+            false
+        }
+    }
+}

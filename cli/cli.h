@@ -18,6 +18,7 @@
 #include "snapshot/state.h"
 #include "types/limits.h"
 #include "wire/wire.h"
+#include "worker/modules.h"
 #include "worker/worker.h"
 
 #define CLI_FAILED 125
@@ -49,6 +50,7 @@ struct cli_options {
     uint32_t n_env, n_secrets;
     const char *session, *state; /* kept under this name in this state directory */
     bool durable;
+    const char *modules;         /* "own" or "set"; NULL: own, or what the session was made with */
     bool without_mounts; /* of a session that exists: what it shows of the host is not opened */
     struct cli_limit_arg {
         struct str name, value;
@@ -63,6 +65,9 @@ struct cli_options {
     char **argv;
     struct limits limits;
 };
+
+/* Whether modules of the user's own may run. */
+bool cli_own_modules(const struct cli_options *o);
 
 /* Parses options of run (or shell: @is_shell, no -c, no command) from argv[1]. 0; 1 after --help (printed); -EINVAL
  * after a message. */
@@ -124,6 +129,7 @@ struct cli_stream { /* what becomes of standard output or error */
 struct driver {
     struct worker worker;
     const struct cli_options *opts;
+    struct modules modules;       /* of the user's own, that the session wants compiled */
     struct cli_keep keep;         /* with --session */
     struct cli_stream streams[3]; /* 1 and 2 */
     int sigfd;

@@ -99,17 +99,27 @@ static void note_ready(struct driver *d, struct str body)
     }
 }
 
-/* The next message other than READY, waiting for it: its type, or 0 when the worker is gone. */
+/* Takes a message that comes beside what is asked: whether it is one. */
+static bool take_aside(struct driver *d, uint32_t type, struct str body)
+{
+    if (type == WIRE_READY)
+        note_ready(d, body);
+    else if (type != WIRE_COMPILE)
+        return false;
+    else if (modules_take(&d->modules, &d->worker.chan, body))
+        d->gone = true;
+    return true;
+}
+
+/* The next message that is no such, waiting for it: its type, or 0 when the worker is gone. */
 static uint32_t next_message(struct driver *d, struct str *body)
 {
     uint32_t type = 0;
     int r;
-    do {
+    do
         r = chan_recv(&d->worker.chan, true, &type, body);
-        if (r == 1 && type == WIRE_READY)
-            note_ready(d, *body);
-    } while (r == -EINTR || (r == 1 && type == WIRE_READY));
-    if (r != 1) {
+    while (r == -EINTR || (r == 1 && take_aside(d, type, *body) && !d->gone));
+    if (r != 1 || d->gone) {
         d->gone = true;
         return 0;
     }
@@ -120,6 +130,7 @@ static uint32_t next_message(struct driver *d, struct str *body)
 static int begin(struct driver *d, struct cli_options *o, struct err *err)
 {
     *d = (struct driver){.opts = o, .sigfd = -1, .started = clock_wall(), .deadline = INT64_MAX};
+    modules_init(&d->modules);
     for (int i = 1; i <= 2; i++) {
         d->streams[i].fd = i;
         buf_init(&d->streams[i].kept, KEPT_MAX);
@@ -138,12 +149,13 @@ static int begin(struct driver *d, struct cli_options *o, struct err *err)
     const struct worker_config cfg = {
         .mount_fds = fds,
         .n_mounts = o->n_mounts,
-        .memory_ceiling = ceiling(&o->limits, userland_fd >= 0),
+        .memory_ceiling = ceiling(&o->limits, userland_fd >= 0 || cli_own_modules(o)),
         .kept = o->session != NULL,
         .store_fd = d->keep.store_fd,
         .trace_fd = d->keep.ses.trace_fd,
         .lock_fd = d->keep.ses.lock_fd,
         .userland_fd = userland_fd,
+        .own_modules = cli_own_modules(o),
     };
     r = worker_spawn(&cfg, &d->worker, err);
     if (r && o->session)
@@ -177,6 +189,7 @@ int driver_start(struct driver *d, struct cli_options *o, struct err *err)
 
 void driver_end(struct driver *d, int *ret_status)
 {
+    modules_done(&d->modules);
     int status = worker_end(&d->worker);
     if (d->opts->session)
         cli_keep_close(&d->keep);
@@ -361,9 +374,7 @@ static bool take_messages(struct driver *d, struct wire_result *ret, struct buf 
             take_output(d, body);
         else if (type == WIRE_WANT)
             d->want_input = true;
-        else if (type == WIRE_READY)
-            note_ready(d, body);
-        else
+        else if (!take_aside(d, type, body))
             d->gone = true;
         if (d->want_input && d->input_ended) {
             d->want_input = false;
@@ -378,9 +389,10 @@ static bool take_messages(struct driver *d, struct wire_result *ret, struct buf 
 
 static int wait_ms(const struct driver *d)
 {
-    if (d->deadline == INT64_MAX)
+    int64_t until = NUM_MIN(d->deadline, modules_deadline(&d->modules));
+    if (until == INT64_MAX)
         return -1;
-    int64_t ms = (d->deadline - clock_mono()) / CLOCK_MS + 1;
+    int64_t ms = (until - clock_mono()) / CLOCK_MS + 1;
     return ms < 0 ? 0 : ms > 60000 ? 60000 : (int)ms;
 }
 
@@ -396,7 +408,7 @@ static void check_deadline(struct driver *d)
 
 static void turn(struct driver *d)
 {
-    struct pollfd p[4];
+    struct pollfd p[5];
     nfds_t n = 0;
     bool full = d->out_rest.n > 0;
     p[n++] = (struct pollfd){d->sigfd, POLLIN, 0};
@@ -406,6 +418,8 @@ static void turn(struct driver *d)
         p[in = n++] = (struct pollfd){STDIN_FILENO, POLLIN, 0};
     if (full)
         p[out = n++] = (struct pollfd){d->streams[d->out_stream].fd, POLLOUT, 0};
+    if (modules_fd(&d->modules) >= 0)
+        p[n++] = (struct pollfd){modules_fd(&d->modules), POLLIN, 0};
     if (poll(p, n, wait_ms(d)) < 0)
         return;
     if (p[0].revents)
@@ -414,6 +428,8 @@ static void turn(struct driver *d)
         send_input(d);
     if (out && p[out].revents)
         (void)drain(d); /* what is left is tried again */
+    if (modules_turn(&d->modules, &d->worker.chan))
+        d->gone = true;
     check_deadline(d);
 }
 

@@ -21,7 +21,7 @@
 static int put_config(struct buf *out, const struct cli_options *o)
 {
     const struct limits *l = &o->limits;
-    buf_addf(out, "user=%s\n", o->user ? o->user : "user");
+    buf_addf(out, "user=%s\nmodules=%s\n", o->user ? o->user : "user", cli_own_modules(o) ? "own" : "set");
     buf_addf(out, "limit.memory=%llu\nlimit.output=%llu\nlimit.files=%llu\nlimit.inodes=%llu\nlimit.processes=%llu\n",
              (unsigned long long)l->memory, (unsigned long long)l->output, (unsigned long long)l->files,
              (unsigned long long)l->inodes, (unsigned long long)l->processes);
@@ -50,6 +50,10 @@ static int take_line(struct cli_options *o, struct str key, struct str value)
     char *v = arena_dup(&o->arena, value.p, value.n);
     if (str_eqc(key, "user")) {
         o->user = v;
+        return 0;
+    }
+    if (str_eqc(key, "modules")) {
+        o->modules = v;
         return 0;
     }
     if (str_eqc(key, "mount"))
@@ -104,7 +108,7 @@ static int read_config(struct cli_keep *k, struct cli_options *o, struct err *er
 
 static int refuse_changes(const struct cli_options *o, struct err *err)
 {
-    const char *what = o->n_mounts ? "--mount" : o->user ? "--user" : NULL;
+    const char *what = o->n_mounts ? "--mount" : o->user ? "--user" : o->modules ? "--modules" : NULL;
     if (!what)
         return 0;
     return err_set(err, -EINVAL, "%s: session '%s' exists and has what it was made with (make another one, or fork it)",

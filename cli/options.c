@@ -29,6 +29,7 @@ enum {
     O_STATE,
     O_DURABLE,
     O_SECRET,
+    O_MODULES,
     O_HELP,
 };
 
@@ -49,6 +50,7 @@ static const struct option long_options[] = {
     {"state", required_argument, NULL, O_STATE},
     {"durable", no_argument, NULL, O_DURABLE},
     {"secret", required_argument, NULL, O_SECRET},
+    {"modules", required_argument, NULL, O_MODULES},
     {"help", no_argument, NULL, O_HELP},
     {NULL, 0, NULL, 0},
 };
@@ -206,6 +208,19 @@ static int set_diff(struct cli_options *o, const char *arg)
     return 0;
 }
 
+static int set_modules(struct cli_options *o, const char *arg)
+{
+    if (strcmp(arg, "own") != 0 && strcmp(arg, "set") != 0)
+        return bad("--modules: '%s' is neither own nor set", arg);
+    o->modules = arg;
+    return 0;
+}
+
+bool cli_own_modules(const struct cli_options *o)
+{
+    return !o->modules || strcmp(o->modules, "own") == 0;
+}
+
 static int take_option(struct cli_options *o, int code, const char *arg)
 {
     switch (code) {
@@ -253,6 +268,8 @@ static int take_option(struct cli_options *o, int code, const char *arg)
         return 0;
     case O_SECRET:
         return add_secret(o, arg);
+    case O_MODULES:
+        return set_modules(o, arg);
     default:
         return -EINVAL; /* bad_option() says what is wrong */
     }

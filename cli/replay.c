@@ -8,9 +8,11 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/mem.h"
 #include "cli/view.h"
@@ -118,7 +120,20 @@ static int print_sum(const struct options *o, const struct tally *t)
 
 /* ---- driving the worker ---- */
 
-static int receive(const struct options *o, struct worker *w, struct tally *t, struct err *err)
+/* Takes a piece of a module that is to be compiled; of the last one, waits for the end: the worker does, too. */
+static int compile(struct worker *w, struct modules *m, struct str body)
+{
+    int r = modules_take(m, &w->chan, body);
+    while (r == 0 && modules_fd(m) >= 0) {
+        struct pollfd p = {modules_fd(m), POLLIN, 0};
+        int64_t ms = (modules_deadline(m) - clock_mono()) / CLOCK_MS + 1;
+        (void)poll(&p, 1, ms < 0 ? 0 : (int)ms); /* however it ends, it is looked at */
+        r = modules_turn(m, &w->chan);
+    }
+    return r;
+}
+
+static int receive(const struct options *o, struct worker *w, struct modules *m, struct tally *t, struct err *err)
 {
     for (;;) {
         uint32_t type;
@@ -132,6 +147,12 @@ static int receive(const struct options *o, struct worker *w, struct tally *t, s
             return err_set(err, -EPIPE, "the worker ended in the middle of the replay");
         if (type == WIRE_READY)
             continue;
+        if (type == WIRE_COMPILE) {
+            got = compile(w, m, body);
+            if (got)
+                return err_set(err, got, "the worker ended in the middle of the replay");
+            continue;
+        }
         if (type == WIRE_REPLY && wire_get_reply(body, &rep) == 0)
             return rep.error ? err_set(err, rep.error, "%.*s", (int)rep.message.n, rep.message.p) : 0;
         if (type != WIRE_REPLAYED || wire_get_replayed(body, &r))
@@ -150,6 +171,7 @@ static int replay(const struct options *o, struct cli_options *made, struct cli_
 {
     const struct worker_config cfg = {
         .userland_fd = cli_userland_open(),
+        .own_modules = cli_own_modules(made),
         .memory_ceiling = 0,
         .kept = true,
         .store_fd = k->store_fd,
@@ -158,6 +180,8 @@ static int replay(const struct options *o, struct cli_options *made, struct cli_
     };
     const struct wire_replay m = {.from = o->from, .user = str_c(made->user ? made->user : ""), .limits = made->limits};
     struct worker w = {0};
+    struct modules modules;
+    modules_init(&modules);
     int r = worker_spawn(&cfg, &w, err), userland_fd = cfg.userland_fd;
     fd_close(&userland_fd);
     if (r)
@@ -165,7 +189,8 @@ static int replay(const struct options *o, struct cli_options *made, struct cli_
     w.kept = false; /* it has nothing to bring to the disk */
     wire_put_replay(chan_scratch(&w.chan), &m);
     r = chan_send_scratch(&w.chan, WIRE_REPLAY) ? err_set(err, -EPIPE, "the worker ended before the replay")
-                                                : receive(o, &w, t, err);
+                                                : receive(o, &w, &modules, t, err);
+    modules_done(&modules);
     (void)worker_end(&w);
     return r;
 }

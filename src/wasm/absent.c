@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "proc/proc.h"
 
 struct wasm_world {
     struct wasm_config cfg;
@@ -43,6 +44,11 @@ bool wasm_built(void)
     return false;
 }
 
+const char *wasm_key(void)
+{
+    return "";
+}
+
 int wasm_prepare(void)
 {
     return -ENOSYS;
@@ -51,17 +57,19 @@ int wasm_prepare(void)
 static int claims(void *engine, const struct exec_image *img)
 {
     (void)engine;
-    (void)img;
-    return 0;
+    return str_starts(img->head, STR("\0asm"));
 }
 
 static int run(void *engine, struct proc *p, const struct exec_image *img, struct outcome *ret)
 {
-    (void)engine;
-    (void)p;
-    (void)img;
     (void)ret;
-    return -ENOEXEC;
+    struct err err = {0};
+    int r = wasm_world_load(engine, &err);
+    struct str parts[] = {str_c(img->argc ? img->argv[0] : "wasm"), STR(": "), str_c(err.text), STR("\n")};
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        if (proc_write(p, 2, parts[i].p, parts[i].n) < 0)
+            break;
+    return r < 0 ? -ENOEXEC : r;
 }
 
 const struct engine_ops engine_wasm = {.name = "wasm", .tier = "isolate", .claims = claims, .run = run};

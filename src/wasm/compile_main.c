@@ -194,11 +194,11 @@ static int confined_compile(void)
 int main(int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[1], "--version") == 0) {
-        printf(ME " " FRONTAL_VERSION " (%s " WASM_TARGET ")\n", wasm__key());
+        printf(ME " " FRONTAL_VERSION " (%s " WASM_TARGET ")\n", wasm_key());
         return FINE;
     }
     if (argc == 2 && strcmp(argv[1], "--key") == 0) {
-        printf("%s-" WASM_TARGET "\n", wasm__key());
+        printf("%s-" WASM_TARGET "\n", wasm_key());
         return FINE;
     }
     if (argc == 2 && strcmp(argv[1], "--confined") == 0)

@@ -60,23 +60,21 @@ static int read_file(struct proc *p, uint64_t ino, struct str *ret)
     return 0;
 }
 
+/* Its bytes are read and hashed each time, since the file may have been written to: all else is done once. */
 static int run_own(struct wasm_world *w, struct proc *p, const struct exec_image *img, struct outcome *ret)
 {
     struct str bytes;
     struct err err = {0};
-    if (!w->cfg.compile)
-        return refuse(p, img, -ENOEXEC, "modules that are not part of the userland cannot be compiled here");
     int r = read_file(p, img->ino, &bytes);
     if (r < 0)
         return r;
-    int fd = w->cfg.compile(w->cfg.compile_arg, bytes, &err);
+    struct wasm_own *o;
+    r = wasm__own_get(w, p, bytes, &o, &err);
     mem_free((void *)(uintptr_t)bytes.p);
-    if (fd < 0)
-        return refuse(p, img, -ENOEXEC, err.text);
-    struct wasm_module m = {0};
-    wasm__module_open(w, &m, fd);
-    r = m.pre ? wasm__run(w, &m, p, img, ret) : refuse(p, img, -ENOEXEC, m.why);
-    wasm__module_done(&m);
+    if (r < 0)
+        return r == -ENOEXEC ? refuse(p, img, r, err.text) : r;
+    r = wasm__run(w, &o->m, p, img, ret);
+    wasm__own_put(w, o);
     return r;
 }
 
@@ -84,9 +82,14 @@ static int run(void *engine, struct proc *p, const struct exec_image *img, struc
 {
     struct wasm_world *w = engine;
     struct err err = {0};
+    bool own = str_starts(img->head, STR(WASM_MAGIC));
+    if (own && !w->cfg.compile)
+        return refuse(p, img, -ENOEXEC,
+                      "a module of the session's own, and only programs of the userland may run here (--modules own "
+                      "lets others run)");
     if (wasm_world_load(w, &err) < 0)
         return refuse(p, img, -ENOEXEC, err.text);
-    return str_starts(img->head, STR(WASM_MAGIC)) ? run_own(w, p, img, ret) : run_tool(w, p, img, ret);
+    return own ? run_own(w, p, img, ret) : run_tool(w, p, img, ret);
 }
 
 const struct engine_ops engine_wasm = {.name = "wasm", .tier = "isolate", .claims = claims, .run = run};

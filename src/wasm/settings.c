@@ -26,7 +26,7 @@ wasm_config_t *wasm__settings(void)
     return c;
 }
 
-const char *wasm__key(void)
+const char *wasm_key(void)
 {
     /* Changed together with what stands above, when that changes the code that is made. */
     static const char text[] = "epoch exceptions gc-null cow dense64 relaxed-deterministic no-unwind signals 4GiB";

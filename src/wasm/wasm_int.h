@@ -4,6 +4,7 @@
 /* What the files of this folder share that know Wasmtime. */
 
 #include "base/err.h"
+#include "cas/hash.h"
 #include "wasm/wasm.h"
 
 #include <wtx.h>
@@ -14,6 +15,14 @@ struct wasm_module {
     wasmtime_module_t *module; /* NULL: it cannot be run, and @why says why */
     wasmtime_instance_pre_t *pre;
     char *why;
+};
+
+/* A module of the user's own. */
+struct wasm_own {
+    uint8_t id[CAS_HASH_SIZE]; /* of its bytes */
+    uint32_t users;            /* programs of it that live */
+    uint64_t used;             /* when last, counted in runs */
+    struct wasm_module m;
 };
 
 struct wasm_world {
@@ -28,14 +37,15 @@ struct wasm_world {
     size_t n_tools;
     struct wasm_module *modules; /* sorted by name */
     size_t n_modules;
+    struct wasm_own **own;
+    size_t n_own, cap_own;
+    uint64_t own_runs;
 };
 
 /* ---- settings.c ---- */
 
 /* The settings that compiled code depends on: the compiler and every worker have the same. The caller owns it. */
 wasm_config_t *wasm__settings(void);
-/* Wasmtime's version and a hash of those settings: "48.0.8-0123456789abcdef". */
-const char *wasm__key(void);
 
 /* ---- world.c ---- */
 
@@ -47,6 +57,16 @@ const struct wasm_module *wasm__module(const struct wasm_world *w, const char *n
 void wasm__module_open(const struct wasm_world *w, struct wasm_module *m, int fd);
 /* Frees what @m holds. */
 void wasm__module_done(struct wasm_module *m);
+
+/* ---- own.c ---- */
+
+/* The module whose bytes are @wasm, compiled if it is not mapped yet; @p may wait. Put it back. 0, -ENOEXEC and @err, or
+ * -EINTR when @p must end. */
+int wasm__own_get(struct wasm_world *w, struct proc *p, struct str wasm, struct wasm_own **ret, struct err *err);
+/* No program of the caller's uses it any more. */
+void wasm__own_put(struct wasm_world *w, struct wasm_own *o);
+/* Frees all. */
+void wasm__own_done(struct wasm_world *w);
 
 /* ---- calls.c ---- */
 

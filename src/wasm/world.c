@@ -47,6 +47,7 @@ void wasm_world_free(struct wasm_world *w)
     for (size_t i = 0; i < w->n_modules; i++)
         wasm__module_done(&w->modules[i]);
     mem_free(w->modules);
+    wasm__own_done(w);
     wasm_tools_free(w->tools);
     if (w->linker)
         wasmtime_linker_delete(w->linker);

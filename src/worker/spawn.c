@@ -45,7 +45,7 @@ static void default_signals(void)
 
 static void child(int sock, const struct worker_config *cfg, struct confine_report *report)
 {
-    bool wasm = cfg->userland_fd >= 0 && wasm_built();
+    bool wasm = wasm_built() && (cfg->userland_fd >= 0 || cfg->own_modules);
     int pagemap_fd = wasm ? wasm_prepare() : -ENOSYS;
     const struct confine_config cc = {
         .sock = sock,
@@ -73,8 +73,8 @@ static void child(int sock, const struct worker_config *cfg, struct confine_repo
     uint64_t missing = 0;
     note_missing(report, &notes, &missing);
     struct userland u;
-    userland_init(&u, wasm ? cfg->userland_fd : -1, pagemap_fd >= 0);
-    int r = worker_serve(sock, cfg, &u.session, report->applied, missing, buf_str(&notes));
+    userland_init(&u, wasm ? cfg->userland_fd : -1, pagemap_fd >= 0, cfg->own_modules);
+    int r = worker_serve(sock, cfg, &u, report->applied, missing, buf_str(&notes));
     userland_done(&u);
     _exit(r ? 125 : 0);
 }

@@ -32,15 +32,20 @@ static void show_layer(struct userland *u, int dir_fd)
     u->session.layer_arg = u->layer;
 }
 
-void userland_init(struct userland *u, int dir_fd, bool scan)
+void userland_init(struct userland *u, int dir_fd, bool scan, bool own)
 {
-    *u = (struct userland){0};
-    if (dir_fd < 0)
-        return;
-    const struct wasm_config cfg = {.dir_fd = dir_fd, .programs = WASM_PROGRAMS, .scan = scan, .seal = seal};
+    *u = (struct userland){.ask.fd = -1};
+    const struct wasm_config cfg = {.dir_fd = dir_fd,
+                                    .programs = WASM_PROGRAMS,
+                                    .scan = scan,
+                                    .seal = own ? NULL : seal,
+                                    .compile = own ? ask_compile : NULL,
+                                    .compile_arg = &u->ask};
     u->world = wasm_world_new(&cfg);
     u->session.engine = &engine_wasm;
     u->session.engine_obj = u->world;
+    if (dir_fd < 0)
+        return;
     name_tools(u);
     show_layer(u, dir_fd);
 }

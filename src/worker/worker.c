@@ -12,6 +12,7 @@
 #include "session/replay.h"
 #include "types/errtab.h"
 #include "vfs/vfs.h"
+#include "worker/userland.h"
 
 struct serving {
     struct chan chan;
@@ -20,7 +21,7 @@ struct serving {
     struct journal *journal; /* of a session that is kept: it owns the session */
     struct session_host host;
     const struct worker_config *cfg;
-    const struct session_userland *userland;
+    struct userland *userland;
     uint32_t n_mounts; /* descriptors that are not the session's yet */
     char *pending;     /* output not sent yet: LIMIT_MSG_DATA bytes */
     size_t n_pending;
@@ -155,7 +156,7 @@ static void on_create(struct serving *w, struct str body)
         .host_gid = m.host_gid,
         .mounts = mounts,
         .n_mounts = m.n_mounts,
-        .userland = w->userland,
+        .userland = &w->userland->session,
     };
     struct err err = {0};
     int r = m.kept ? open_journal(w, &m, &cfg, &err) : session_new(w->tmpl, &cfg, &w->host, &w->session, &err);
@@ -310,16 +311,25 @@ static void on_replay(struct serving *w, struct str body)
         w->fatal = -EBADMSG;
         return;
     }
-    const struct session_config sc = {.user = m.user, .limits = m.limits, .userland = w->userland};
+    const struct session_config sc = {.user = m.user, .limits = m.limits, .userland = &w->userland->session};
     int r = cas_open(w->cfg->store_fd, 0, &store, &err);
     if (r == 0)
         r = trace_open(w->cfg->trace_fd, 0, &t, NULL, &err);
+    w->userland->ask.alone = true;
     if (r == 0)
         r = replay_run(store, t, w->tmpl, &sc, m.from, send_replayed, w, &err);
     trace_close(t);
     cas_close(store);
     if (w->fatal == 0)
         reply_error(w, r, r ? err.text : "");
+}
+
+static void on_compiled(struct serving *w, struct str body)
+{
+    if (ask_answer(&w->userland->ask, body))
+        w->fatal = -EBADMSG;
+    else
+        session_output_ready(w->session);
 }
 
 static void on_message(struct serving *w, enum wire_type type, struct str body)
@@ -365,6 +375,9 @@ static void on_message(struct serving *w, enum wire_type type, struct str body)
     case WIRE_DIFF:
         on_diff(w, body);
         break;
+    case WIRE_COMPILED:
+        on_compiled(w, body);
+        break;
     case WIRE_READY:
     case WIRE_REPLY:
     case WIRE_WANT:
@@ -374,6 +387,7 @@ static void on_message(struct serving *w, enum wire_type type, struct str body)
     case WIRE_CHANGE:
     case WIRE_REPLAY: /* in place of a session */
     case WIRE_REPLAYED:
+    case WIRE_COMPILE:
     case WIRE_TYPE_COUNT:
         w->fatal = -EBADMSG;
         break;
@@ -403,7 +417,8 @@ static void attend(void *arg)
 {
     struct serving *w = arg;
     if (w->n_pending && !w->blocked && clock_mono() - w->flushed > FLUSH_EVERY)
-        (void)flush(w, false); /* a full socket is waited for in the loop */
+        (void)flush(w, false);            /* a full socket is waited for in the loop */
+    (void)ask_push(&w->userland->ask); /* the same */
     receive(w);
     if (w->fatal)
         session_kill(w->session, REASON_CRASH);
@@ -457,7 +472,8 @@ static void turn(struct serving *w)
         w->unsynced_since = clock_mono();
     bool late = sync && clock_mono() - w->unsynced_since >= SYNC_AT_LAST;
     int timeout = !wait ? 0 : sync ? SYNC_AFTER_MS : timeout_of(wake);
-    if ((chan_wait(&w->chan, true, w->blocked, timeout) == -ETIMEDOUT && sync) || late)
+    bool room = w->blocked || ask_push(&w->userland->ask) == -EAGAIN;
+    if ((chan_wait(&w->chan, true, room, timeout) == -ETIMEDOUT && sync) || late)
         (void)journal_sync(w->journal); /* it stays to be done when it fails, and closing tries again */
     if (w->blocked)
         (void)flush(w, false);
@@ -475,16 +491,18 @@ static int say_ready(struct serving *w, uint64_t applied, uint64_t missing, stru
     return chan_send_scratch(&w->chan, WIRE_READY);
 }
 
-int worker_serve(int sock, const struct worker_config *cfg, const struct session_userland *userland,
-                 uint64_t ready_applied, uint64_t ready_missing, struct str notes)
+int worker_serve(int sock, const struct worker_config *cfg, struct userland *userland, uint64_t ready_applied,
+                 uint64_t ready_missing, struct str notes)
 {
     struct serving *w = mem_zalloc(sizeof(*w));
     chan_init(&w->chan, sock);
+    w->chan.takes_fds = cfg->own_modules;
+    userland->ask.chan = &w->chan;
     w->cfg = cfg;
     w->n_mounts = cfg->n_mounts;
     w->pending = mem_alloc(LIMIT_MSG_DATA);
     w->host = (struct session_host){.arg = w, .output = take_output, .want_input = want_input, .attend = attend};
-    w->tmpl = session_template(userland);
+    w->tmpl = session_template(&userland->session);
     w->userland = userland;
     w->fatal = w->tmpl ? say_ready(w, ready_applied, ready_missing, notes) : -ENOMEM;
     while (w->fatal == 0)

@@ -23,7 +23,7 @@
 #include <sys/types.h>
 
 struct err;
-struct session_userland;
+struct userland;
 
 struct worker {
     pid_t pid;
@@ -42,6 +42,9 @@ struct worker_config {
     /* The directory of the userland (manifest.tsv and precompiled files), as the mounts but not O_PATH; -1: none.
      * Nobody may write in it but by putting whole files in place. */
     int userland_fd;
+    /* Whether modules of the user's own run. The driver then answers WIRE_COMPILE (worker/modules.h), and the worker does not
+     * forbid itself new executable memory. */
+    bool own_modules;
 };
 
 /* Starts a worker. -errno and @err when no process or socket can be had; what goes wrong in the child arrives as a
@@ -54,5 +57,5 @@ int worker_spawn(const struct worker_config *cfg, struct worker *ret, struct err
 int worker_end(struct worker *w);
 
 /* The body of the worker role: serves @sock until it closes. Only worker_spawn() and tests call it. */
-int worker_serve(int sock, const struct worker_config *cfg, const struct session_userland *userland,
-                 uint64_t ready_applied, uint64_t ready_missing, struct str notes);
+int worker_serve(int sock, const struct worker_config *cfg, struct userland *userland, uint64_t ready_applied,
+                 uint64_t ready_missing, struct str notes);

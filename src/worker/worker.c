@@ -303,6 +303,7 @@ static int send_replayed(void *arg, const struct replay_report *r)
 /* Carries the whole log out; nothing else is listened to meanwhile, and the driver ends it by ending us. */
 static void on_replay(struct serving *w, struct str body)
 {
+    ARENA_AUTO struct arena a = {0};
     struct wire_replay m;
     struct err err = {0};
     struct cas *store = NULL;
@@ -311,6 +312,7 @@ static void on_replay(struct serving *w, struct str body)
         w->fatal = -EBADMSG;
         return;
     }
+    m.user = arena_str(&a, m.user); /* a module that is compiled meanwhile comes as a message, too */
     const struct session_config sc = {.user = m.user, .limits = m.limits, .userland = &w->userland->session};
     int r = cas_open(w->cfg->store_fd, 0, &store, &err);
     if (r == 0)

@@ -15,6 +15,7 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -32,6 +33,7 @@ enum { ESCAPED = 10, REFUSED = 11, UNCONFINED = 12 };
 
 static bool wasm; /* as a worker with a userland, and: */
 static bool sealed;
+static bool compiles; /* as the compile role */
 
 /* Runs @attempt confined: ESCAPED when it gave >= 0, REFUSED, 128 + signal, or UNCONFINED. */
 static int confined(long (*attempt)(void))
@@ -40,14 +42,17 @@ static int confined(long (*attempt)(void))
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sv))
         return UNCONFINED;
     struct confine_report report;
-    pid_t pid = confine_clone(&report);
+    pid_t pid = compiles ? fork() : confine_clone(&report);
     if (pid == 0) {
         struct err err;
+        if (compiles)
+            confine_unshare(&report);
         const struct confine_config cfg = {.sock = sv[1], .mount_fds = &mount_fd,
                                            .n_mounts = 1,
                                            .wasm = wasm,
                                            .userland_fd = -1,
-                                           .pagemap_fd = -1};
+                                           .pagemap_fd = -1,
+                                           .compiles = compiles};
         if (confine_self(&cfg, &report, &err) || (sealed && confine_no_more_code()))
             _exit(UNCONFINED);
         _exit(attempt() >= 0 ? ESCAPED : REFUSED);
@@ -333,6 +338,53 @@ TEST(executable_memory_of_a_userland)
     check_refused("mmap", try_executable_memory);
     check_refused("another filter", try_another_filter);
     check_refused("execve", try_exec);
+    tidy();
+}
+
+static long try_abort_another(void)
+{
+    return syscall(SYS_tgkill, getppid(), getppid(), 0);
+}
+
+static long try_time(void)
+{
+    const struct rlimit more = {.rlim_cur = RLIM_INFINITY, .rlim_max = RLIM_INFINITY};
+    return setrlimit(RLIMIT_CPU, &more);
+}
+
+/* A lower limit than what was had before, and of everything else nothing. */
+static long look_at_limits(void)
+{
+    struct rlimit cpu, files;
+    if (syscall(SYS_prlimit64, 0, RLIMIT_CPU, NULL, &cpu) == 0 || syscall(SYS_prlimit64, 0, RLIMIT_FSIZE, NULL, &files) == 0)
+        return -1; /* not even that is among its calls */
+    return 0;
+}
+
+TEST(the_compile_role_has_nothing)
+{
+    set_up();
+    compiles = true;
+    CHECK_INT(confined(try_nothing), ESCAPED);
+    CHECK_INT(confined(look_at_limits), ESCAPED);
+    check_refused("execve", try_exec);
+    check_refused("fork", try_fork);
+    check_refused("clone", try_clone);
+    check_refused("socket", try_socket);
+    check_refused("unix socket", try_unix_socket);
+    check_refused("ptrace", try_ptrace);
+    check_refused("process_vm_readv", try_vm_read);
+    check_refused("kill", try_kill);
+    check_refused("tgkill", try_abort_another);
+    check_refused("open", try_open_passwd);
+    check_refused("openat2", try_openat2_passwd);
+    check_refused("a mount", read_inside);
+    check_refused("mmap", try_executable_memory);
+    check_refused("mprotect", try_make_executable);
+    check_refused("memfd_create", try_memfd);
+    check_refused("unshare", try_unshare);
+    check_refused("setrlimit", try_time);
+    check_refused("ioctl", try_ioctl);
     tidy();
 }
 

@@ -4,6 +4,8 @@
 
 #include "proc/test/proc_test.h"
 
+#include <limits.h>
+#include <signal.h>
 #include <string.h>
 #include <time.h>
 
@@ -22,6 +24,7 @@ struct machine {
     uint64_t attended;
     struct buf tape;
     size_t played;
+    int asks, needed; /* of proc_await() */
 };
 
 static void saw(struct machine *m, const struct proc *p)
@@ -103,6 +106,47 @@ static struct outcome sleepers(struct proc *p, void *arg)
     return exited((int)(proc_now(p->ps) % 251));
 }
 
+/* Beside those, one that waits for the host, which takes it for ready when it has asked as often as is needed. */
+static bool asked_enough(void *arg)
+{
+    struct machine *m = arg;
+    return m->asks++ >= m->needed;
+}
+
+static struct outcome awaiter(struct proc *p, void *arg)
+{
+    struct machine *m = arg;
+    int r = 0;
+    for (int i = 0; i < 5 && r == 0; i++) {
+        m->asks = 0;
+        r = proc_await(p, asked_enough, m);
+        saw(m, p);
+        work(m, p, 1000);
+    }
+    return exited(r < 0);
+}
+
+static struct outcome sleepers_and_awaiter(struct proc *p, void *arg)
+{
+    struct proc *c;
+    (void)proc_fork(p, false, awaiter, arg, &c);
+    struct outcome o = sleepers(p, arg);
+    wait_for(p, -1, NULL);
+    return o;
+}
+
+static struct outcome kills_awaiter(struct proc *p, void *arg)
+{
+    struct outcome o = {0};
+    struct proc *c = spawn(p, awaiter, arg);
+    int pid = c->pid;
+    (void)proc_sleep(p, proc_now(p->ps) + CLOCK_MS);
+    CHECK_INT(proc_kill(p, pid, SIGTERM), 0);
+    CHECK_INT(wait_for(p, pid, &o), pid);
+    CHECK_INT(o.kind, OUTCOME_KILLED);
+    return exited(o.signal);
+}
+
 /* ---- machines ---- */
 
 static void attend(void *arg)
@@ -132,6 +176,7 @@ static struct outcome run(struct machine *m, proc_main main)
     proc_begin(m->ps);
     CHECK_INT(proc_start(m->ps, &cred, STR("/"), 022, NULL, NULL, NULL, main, m, &p), 0);
     while (!proc_run(m->ps, p, &wake)) {
+        proc_sink_ready(m->ps);
         int64_t ns = wake - clock_mono();
         const struct timespec ts = {0, (long)NUM_MIN(ns, CLOCK_MS)};
         if (ns > 0)
@@ -193,31 +238,54 @@ static void no_entropy(void *arg, void *p, size_t n)
     memset(p, 1, n);
 }
 
+/* Runs @main recorded and again, with a host that is slower when it is recorded: the same. */
+static void check_repeats(proc_main main, int64_t attend_ns, int slower)
+{
+    struct machine *rec = mem_alloc(sizeof(*rec)), *play = mem_alloc(sizeof(*play));
+    struct proc_tape t = {PROC_TAPE_RECORD, .wall = clock_wall(), .mono = clock_mono(), .entropy = no_entropy};
+    begin(rec, 0);
+    begin(play, attend_ns);
+    rec->needed = slower;
+    t.changes = put_tape;
+    t.arg = rec;
+    CHECK_INT(proc_tape_begin(rec->ps, &t), 0);
+    struct outcome a = run(rec, main);
+    CHECK_INT(proc_tape_end(rec->ps), 0);
+    buf_add(&play->tape, rec->tape.p, rec->tape.n);
+    t.mode = PROC_TAPE_REPLAY;
+    t.more = get_tape;
+    t.arg = play;
+    CHECK_INT(proc_tape_begin(play->ps, &t), 0);
+    struct outcome b = run(play, main);
+    CHECK_INT(proc_tape_end(play->ps), 0);
+    CHECK_INT(a.code, b.code);
+    CHECK_INT(b.kind, OUTCOME_EXITED);
+    same_trace(rec, play);
+    done(rec);
+    done(play);
+}
+
 TEST(a_tape_repeats_time)
 {
-    for (int i = 0; i < 20; i++) {
-        struct machine *rec = mem_alloc(sizeof(*rec)), *play = mem_alloc(sizeof(*play));
-        struct proc_tape t = {PROC_TAPE_RECORD, .wall = clock_wall(), .mono = clock_mono(), .entropy = no_entropy};
-        begin(rec, 0);
-        begin(play, i % 2);
-        t.changes = put_tape;
-        t.arg = rec;
-        CHECK_INT(proc_tape_begin(rec->ps, &t), 0);
-        struct outcome a = run(rec, sleepers);
-        CHECK_INT(proc_tape_end(rec->ps), 0);
-        buf_add(&play->tape, rec->tape.p, rec->tape.n);
-        t.mode = PROC_TAPE_REPLAY;
-        t.more = get_tape;
-        t.arg = play;
-        CHECK_INT(proc_tape_begin(play->ps, &t), 0);
-        struct outcome b = run(play, sleepers);
-        CHECK_INT(proc_tape_end(play->ps), 0);
-        CHECK_INT(a.code, b.code);
-        CHECK_INT(b.kind, OUTCOME_EXITED);
-        same_trace(rec, play);
-        done(rec);
-        done(play);
-    }
+    for (int i = 0; i < 20; i++)
+        check_repeats(sleepers, i % 2, 0);
+}
+
+TEST(what_is_awaited_of_the_host_changes_nothing)
+{
+    for (int i = 0; i < 6; i++)
+        check_repeats(sleepers_and_awaiter, i % 2, i);
+}
+
+TEST(who_awaits_the_host_can_be_killed)
+{
+    struct machine *m = mem_alloc(sizeof(*m));
+    begin(m, 0);
+    m->needed = INT_MAX;
+    CHECK_INT(run(m, kills_awaiter).code, SIGTERM);
+    m->needed = 3;
+    CHECK_INT(run(m, sleepers_and_awaiter).kind, OUTCOME_EXITED);
+    done(m);
 }
 
 /* Whatever bytes it is given, a replay ends. */

@@ -297,3 +297,102 @@ TEST(tools)
     CHECK_INT(close(fd), 0);
     CHECK_INT(wasm_tools_read(-1, &v, &n, NULL), -ENOENT);
 }
+
+/* ---- modules of the user's own: their "compiler" gives the precompiled file that the module's bytes name ---- */
+
+static int compiled;
+
+static bool at_once(void *arg)
+{
+    (void)arg;
+    return true;
+}
+
+static int compile(void *arg, struct proc *p, struct str bytes, struct err *err)
+{
+    char name[64];
+    (void)arg;
+    compiled++;
+    if (proc_await(p, at_once, NULL) < 0)
+        return -EINTR;
+    struct str what = str_from(bytes, 4);
+    what.n = (size_t)str_find(what, '\n', 0);
+    snprintf(name, sizeof(name), "%.*s.cwasm", (int)what.n, what.p);
+    int fd = wasm_userland_open(dir_fd, name);
+    return fd < 0 ? err_set(err, fd, "there is none of that name") : fd;
+}
+
+static void begin_own(bool may)
+{
+    begin();
+    wasm_world_free(wasm);
+    const struct wasm_config cfg = {
+        .dir_fd = -1, .programs = WORLD_PROGRAMS, .scan = wasm_prepare() >= 0, .compile = may ? compile : NULL};
+    wasm = wasm_world_new(&cfg);
+    proc_set_free(w.ps);
+    const struct limits l = limits_default();
+    w.ps = proc_set_new(w.v, &l, &(struct proc_host){.arg = &w});
+    CHECK_INT(proc_add_engine(w.ps, &engine_wasm, wasm), 0);
+    compiled = 0;
+}
+
+/* Runs the module of the bytes "\0asm", @arg and a line end. */
+static struct outcome main_own(struct proc *p, void *arg)
+{
+    char path[] = "/tmp/own", name[] = "own";
+    char *argv[] = {name, NULL};
+    struct outcome o;
+    int fd = proc_open(p, str_c(path), O_WRONLY | O_CREAT | O_TRUNC, 0755);
+    CHECK_INT(proc_write(p, fd, "\0asm", 4), 4);
+    put(p, fd, arg);
+    put(p, fd, "\n");
+    CHECK_INT(proc_close(p, fd), 0);
+    int r = proc_exec(p, str_c(path), 1, argv, no_env, NULL, &o);
+    return r < 0 ? exited(128 + r) : o;
+}
+
+static void check_own(const char *what, int code, const char *out, int compiled_so_far)
+{
+    buf_clear(&w.out);
+    struct outcome o = world_run(&w, main_own, what);
+    CHECK_INT(o.kind, OUTCOME_EXITED);
+    CHECK_INT(o.code, code);
+    CHECK_STR(buf_str(&w.out), str_c(out));
+    CHECK_INT(compiled, compiled_so_far);
+}
+
+TEST(own_modules_are_compiled_once)
+{
+    begin_own(true);
+    check_own("hello", 0, "hello\n", 1);
+    check_own("seven", 7, "", 2);
+    check_own("hello", 0, "hello\n", 2);
+    check_own("nothing", (uint8_t)(128 - ENOEXEC), "own: there is none of that name\n", 3);
+    check_own("nothing", (uint8_t)(128 - ENOEXEC), "own: there is none of that name\n", 4);
+    check_own("manifest", (uint8_t)(128 - ENOEXEC), "own: there is none of that name\n", 5);
+    end();
+}
+
+TEST(own_modules_that_stay_are_few)
+{
+    char name[32];
+    begin_own(true);
+    /* Different bytes, and the same file. */
+    for (int round = 0; round < 2; round++) {
+        for (unsigned i = 0; i <= LIMIT_WASM_OWN; i++) {
+            snprintf(name, sizeof(name), "seven\n%u", i);
+            check_own(name, 7, "", (int)(round * (LIMIT_WASM_OWN + 1) + i + 1));
+        }
+    }
+    check_own(name, 7, "", 2 * (LIMIT_WASM_OWN + 1));
+    end();
+}
+
+TEST(own_modules_may_be_refused)
+{
+    begin_own(false);
+    buf_clear(&w.out);
+    CHECK_INT(world_run(&w, main_own, "hello").code, (uint8_t)(128 - ENOEXEC));
+    CHECK(str_starts(buf_str(&w.out), STR("own: a module of the session's own, and only programs of the userland")));
+    end();
+}

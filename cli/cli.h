@@ -50,7 +50,7 @@ struct cli_options {
     uint32_t n_env, n_secrets;
     const char *session, *state; /* kept under this name in this state directory */
     bool durable;
-    const char *modules;         /* "own" or "set"; NULL: own, or what the session was made with */
+    const char *modules; /* "own" or "set"; NULL: own, or what the session was made with */
     bool without_mounts; /* of a session that exists: what it shows of the host is not opened */
     struct cli_limit_arg {
         struct str name, value;

@@ -60,8 +60,8 @@ struct confine_config {
     bool wasm;       /* runs WebAssembly: these are descriptors that stay (-1: none), of which it may read: */
     int userland_fd; /* the directory of precompiled files */
     int pagemap_fd;
-    /* The compile role: reads a module from descriptor 0, writes what it makes to 1 and what is wrong to 2. It has none of
-     * the above but a memory ceiling, and limits of its own for time and what it writes. */
+    /* The compile role: reads a module from descriptor 0, writes what it makes to 1 and what is wrong to 2. It has none
+     * of the above but a memory ceiling, and limits of its own for time and what it writes. */
     bool compiles;
 };
 

@@ -43,10 +43,11 @@ static const int keeping[] = {
 
 /* All that the compile role needs: it reads a module, computes and writes code. */
 static const int compiling[] = {
-    CALL(read),        CALL(write),        CALL(close),          CALL(fstat),     CALL(newfstatat),    CALL(munmap),
-    CALL(mremap), CALL(madvise),     CALL(brk),          CALL(futex),          CALL(getrandom), CALL(clock_gettime), CALL(gettid),
-    CALL(getpid),      CALL(rt_sigreturn), CALL(rt_sigprocmask), CALL(exit),      CALL(exit_group),    CALL(sched_yield),
-    CALL(sigaltstack), CALL(poll),         CALL(rt_sigaction),
+    CALL(read),           CALL(write),         CALL(close),      CALL(fstat),       CALL(newfstatat),
+    CALL(munmap),         CALL(mremap),        CALL(madvise),    CALL(brk),         CALL(futex),
+    CALL(getrandom),      CALL(clock_gettime), CALL(gettid),     CALL(getpid),      CALL(rt_sigreturn),
+    CALL(rt_sigprocmask), CALL(exit),          CALL(exit_group), CALL(sched_yield), CALL(sigaltstack),
+    CALL(poll),           CALL(rt_sigaction),
 };
 
 static const int deadly[] = {
@@ -183,7 +184,8 @@ static void print_worker(const char *name, int kept, int wasm)
     print(name, ctx);
 }
 
-/* No signal to itself here: it is in the host's namespace of processes. Its abort() ends it by an invalid instruction. */
+/* No signal to itself here: it is in the host's namespace of processes. Its abort() ends it by an invalid instruction.
+ */
 static void print_compile(const char *name)
 {
     scmp_filter_ctx ctx = begin(SCMP_ACT_ERRNO(EPERM));

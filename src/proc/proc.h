@@ -319,10 +319,10 @@ int proc_block(struct proc *p, struct proc_waitq *q, int64_t deadline);
 void proc_wake(struct proc_waitq *q);
 
 /*
- * Waits for something that the host does for @p and that is no event of the session, until @ready, which is asked first,
- * and again after each proc_sink_ready(). While a tape runs this holds the whole set, as a full sink does: when it comes
- * must not decide what others do meanwhile. It counts as one place on the tape however it goes. A caught signal does not
- * end it: 0, or -EINTR when @p must end.
+ * Waits for something that the host does for @p and that is no event of the session, until @ready, which is asked
+ * first, and again after each proc_sink_ready(). While a tape runs this holds the whole set, as a full sink does: when
+ * it comes must not decide what others do meanwhile. It counts as one place on the tape however it goes. A caught
+ * signal does not end it: 0, or -EINTR when @p must end.
  */
 int proc_await(struct proc *p, bool (*ready)(void *arg), void *arg);
 

@@ -30,7 +30,8 @@ static const char usage[] =
     "usage: " ME " IN.wasm OUT.cwasm\n"
     "       " ME " --confined <IN.wasm >OUT.cwasm\n"
     "       " ME " --version | --key | --help\n"
-    "Compiles a WebAssembly module (or its text, .wat) for frontal-sandbox. With --confined it first gives up all rights\n"
+    "Compiles a WebAssembly module (or its text, .wat) for frontal-sandbox. With --confined it first gives up all "
+    "rights\n"
     "but to read the module (no text) from one file and to write the code into another; so frontal-sandbox calls it.\n";
 
 static int fail(const char *what, const char *why)

@@ -9,9 +9,9 @@
 #include "types/limits.h"
 
 /*
- * Modules of the user's own that are mapped, by the hash of their bytes. They are few, so they lie in a plain list. What
- * they take serves every session after, so it is charged to none; there are at most LIMIT_WASM_OWN beside those that
- * run, and as many as programs may run.
+ * Modules of the user's own that are mapped, by the hash of their bytes. They are few, so they lie in a plain list.
+ * What they take serves every session after, so it is charged to none; there are at most LIMIT_WASM_OWN beside those
+ * that run, and as many as programs may run.
  */
 
 static struct wasm_own *find(const struct wasm_world *w, const uint8_t id[CAS_HASH_SIZE])

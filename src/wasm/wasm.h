@@ -16,9 +16,9 @@
  *
  * Native code comes from precompiled files (.cwasm) of the userland's directory, which no guest can write, by way of a
  * descriptor that the worker was given. When the first program runs, all of them are mapped, and from then on the
- * process forbids itself new executable memory (a second seccomp filter). That cannot be where modules of the user's own
- * may run: those are compiled by the `compile` role, which is asked for through struct wasm_config, when they are first
- * run, and stay mapped for the next time (at most LIMIT_WASM_OWN that do not run).
+ * process forbids itself new executable memory (a second seccomp filter). That cannot be where modules of the user's
+ * own may run: those are compiled by the `compile` role, which is asked for through struct wasm_config, when they are
+ * first run, and stay mapped for the next time (at most LIMIT_WASM_OWN that do not run).
  *
  * Invariants:
  *   1. The engine is made in the process that runs it (its dirty-page scan is bound to it), after the last fork.
@@ -45,8 +45,9 @@ struct wasm_config {
     int (*seal)(void *arg);
     void *seal_arg;
     /* The precompiled form of a module of the user's own, whose bytes are @wasm: a descriptor, which is taken, or a
-     * negative errno and @err; -EINTR: @p must end. Called on the coroutine of @p, which waits there in one proc_await().
-     * NULL: such modules do not run. As it has executable memory made later, who gives it gives no seal. */
+     * negative errno and @err; -EINTR: @p must end. Called on the coroutine of @p, which waits there in one
+     * proc_await(). NULL: such modules do not run. As it has executable memory made later, who gives it gives no seal.
+     */
     int (*compile)(void *arg, struct proc *p, struct str wasm, struct err *err);
     void *compile_arg;
 };
@@ -58,8 +59,8 @@ struct wasm_config {
  * charge to a session: stacks, tables, slots that are free again. */
 #define WASM_RESERVED (UINT64_C(2) << 30)
 
-/* Wasmtime's version and a hash of the settings that compiled code depends on: "48.0.8-0123456789abcdef". "": this build
- * has none. */
+/* Wasmtime's version and a hash of the settings that compiled code depends on: "48.0.8-0123456789abcdef". "": this
+ * build has none. */
 const char *wasm_key(void);
 
 /* Whether this build has Wasmtime. */

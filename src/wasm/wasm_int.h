@@ -60,8 +60,8 @@ void wasm__module_done(struct wasm_module *m);
 
 /* ---- own.c ---- */
 
-/* The module whose bytes are @wasm, compiled if it is not mapped yet; @p may wait. Put it back. 0, -ENOEXEC and @err, or
- * -EINTR when @p must end. */
+/* The module whose bytes are @wasm, compiled if it is not mapped yet; @p may wait. Put it back. 0, -ENOEXEC and @err,
+ * or -EINTR when @p must end. */
 int wasm__own_get(struct wasm_world *w, struct proc *p, struct str wasm, struct wasm_own **ret, struct err *err);
 /* No program of the caller's uses it any more. */
 void wasm__own_put(struct wasm_world *w, struct wasm_own *o);

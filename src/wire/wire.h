@@ -228,8 +228,8 @@ struct wire_replayed {
     int64_t recorded_us, replayed_us;
 };
 
-/* A module to be compiled, in pieces that follow one another. One is asked for at a time: a piece with offset 0 gives up
- * what was asked for before, and one of a module of no bytes asks for nothing else. */
+/* A module to be compiled, in pieces that follow one another. One is asked for at a time: a piece with offset 0 gives
+ * up what was asked for before, and one of a module of no bytes asks for nothing else. */
 struct wire_compile {
     uint32_t id;
     uint64_t size; /* of the whole module, at most LIMIT_WASM_FILE */

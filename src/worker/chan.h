@@ -7,8 +7,8 @@
  * A frame is at most CHAN_FRAME bytes; a longer message goes as several. The peer is not believed: a frame with a
  * broken header, an unknown type, a type that changes inside a message, or more than WIRE_BODY_MAX bytes is -EBADMSG.
  *
- * A message may bring one descriptor, with its last frame. An end that does not say that it takes them is given none: the
- * kernel closes what comes.
+ * A message may bring one descriptor, with its last frame. An end that does not say that it takes them is given none:
+ * the kernel closes what comes.
  *
  * Threads: one.
  */

@@ -168,7 +168,8 @@ int compiler_take(struct compiler *c, struct err *err)
     c->pid = 0;
     read_text(c, text);
     if (late)
-        r = err_set(err, -ETIMEDOUT, "the module takes too long to compile (limit: %u s)", LIMIT_COMPILE_WALL_MS / 1000);
+        r = err_set(err, -ETIMEDOUT, "the module takes too long to compile (limit: %u s)",
+                    LIMIT_COMPILE_WALL_MS / 1000);
     else if (!WIFEXITED(status) || WEXITSTATUS(status))
         r = failed(status, text, err);
     else if (fstat(c->code_fd, &st) || st.st_size == 0 ||

@@ -4,9 +4,9 @@
 /*
  * compiler - the compile role, as its driver sees it: a process that makes machine code of one module and ends.
  *
- * It is the program frontal-sandbox-compile, which gives up its rights before it reads the first byte (confine/confine.h):
- * it has the module, a place for what it makes, a pipe for a message, memory and time within LIMIT_COMPILE_*, and nothing
- * else. It ends with its driver.
+ * It is the program frontal-sandbox-compile, which gives up its rights before it reads the first byte
+ * (confine/confine.h): it has the module, a place for what it makes, a pipe for a message, memory and time within
+ * LIMIT_COMPILE_*, and nothing else. It ends with its driver.
  *
  * Threads: one.
  */
@@ -37,8 +37,8 @@ int compiler_start(struct compiler *c, const char *path, int module_fd, struct e
 bool compiler_ended(const struct compiler *c);
 
 /* What came of one that has ended: a descriptor of what it made, which nobody can change any more, or a negative
- * errno and @err for a reader of the module's output: -ENOEXEC (not a module, or one that needs what is not there), -EFBIG,
- * -ENOMEM, -ETIMEDOUT, or -EIO. Nothing runs after. */
+ * errno and @err for a reader of the module's output: -ENOEXEC (not a module, or one that needs what is not there),
+ * -EFBIG, -ENOMEM, -ETIMEDOUT, or -EIO. Nothing runs after. */
 int compiler_take(struct compiler *c, struct err *err);
 
 /* Ends it. Accepts one that does not run. */

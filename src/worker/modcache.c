@@ -59,7 +59,8 @@ int modcache_open(void)
 
 /* ---- one file ---- */
 
-/* Hashes @n bytes of @fd after the name, and copies them to @to unless it is -1: 0, -errno or -EBADMSG (it is shorter). */
+/* Hashes @n bytes of @fd after the name, and copies them to @to unless it is -1: 0, -errno or -EBADMSG (it is shorter).
+ */
 static int hash_file(const char *name, int fd, uint64_t n, int to, uint8_t ret[CAS_HASH_SIZE])
 {
     MEM_AUTO char *block = mem_alloc(BLOCK);
@@ -108,7 +109,7 @@ int modcache_get(int dir, const char name[MODCACHE_NAME])
         (void)unlinkat(dir, name, 0); /* what cannot be removed is replaced, or found bad again */
         return -EBADMSG;
     }
-    (void)futimens(fd, NULL); /* asked for now; else it goes a little too early */
+    (void)futimens(fd, NULL); /* it is in use; when this fails it goes a little too early */
     return fd_steal(&fd);
 }
 
@@ -132,7 +133,7 @@ static bool remove_one(int dir)
             continue;
         sum += (uint64_t)st.st_size;
         bool older = st.st_mtim.tv_sec != oldest.tv_sec ? st.st_mtim.tv_sec < oldest.tv_sec
-                                                         : st.st_mtim.tv_nsec < oldest.tv_nsec;
+                                                        : st.st_mtim.tv_nsec < oldest.tv_nsec;
         if (*name && !older)
             continue;
         oldest = st.st_mtim;

@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * modules - the driver's side of compiling modules of the user's own: takes a worker's WIRE_COMPILE, and answers from the
- * cache (modcache.h) or by the compile role (compiler.h).
+ * modules - the driver's side of compiling modules of the user's own: takes a worker's WIRE_COMPILE, and answers from
+ * the cache (modcache.h) or by the compile role (compiler.h).
  *
  * The driver gives it messages and calls modules_turn() when modules_fd() can be read or modules_deadline() has come.
  * Nothing is opened or started before a worker asks. The worker is not believed: the module's name in the cache is made

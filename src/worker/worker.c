@@ -419,7 +419,7 @@ static void attend(void *arg)
 {
     struct serving *w = arg;
     if (w->n_pending && !w->blocked && clock_mono() - w->flushed > FLUSH_EVERY)
-        (void)flush(w, false);            /* a full socket is waited for in the loop */
+        (void)flush(w, false);         /* a full socket is waited for in the loop */
     (void)ask_push(&w->userland->ask); /* the same */
     receive(w);
     if (w->fatal)

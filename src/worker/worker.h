@@ -42,8 +42,8 @@ struct worker_config {
     /* The directory of the userland (manifest.tsv and precompiled files), as the mounts but not O_PATH; -1: none.
      * Nobody may write in it but by putting whole files in place. */
     int userland_fd;
-    /* Whether modules of the user's own run. The driver then answers WIRE_COMPILE (worker/modules.h), and the worker does not
-     * forbid itself new executable memory. */
+    /* Whether modules of the user's own run. The driver then answers WIRE_COMPILE (worker/modules.h), and the worker
+     * does not forbid itself new executable memory. */
     bool own_modules;
 };
 

@@ -455,12 +455,12 @@ def a_session_that_is_kept_has_it(t):
 
 @built
 def replay(t):
-    p = Place(t, hi=says('hi\n'), bad=b'\0asm....', slow=slow())
+    p = Place(t, hi=says('hi\n'), bad=b'\0asm....', slow=slow(), less=slow(20000))
     keep = ['--state', t.path('state'), '--session', 's']
     p.sh('./hi.wasm; ./bad.wasm; ./hi.wasm & (sleep 0.01; echo b) & ./hi.wasm; wait; date +%N', *keep)
     run([*keep, '-c', 'cd /w; for i in 1 2 3; do ./hi.wasm | cat; done; echo $RANDOM'], env=p.env)
     run([*keep, '--timeout', '1s', '-c', 'cd /w; (sleep 0.3; echo x) & ./slow.wasm; echo never'], env=p.env)
-    run([*keep, '-c', 'cd /w; ./hi.wasm; ./slow.wasm & sleep 0.3; kill -9 $!; wait $!; echo $?'], env=p.env)
+    run([*keep, '-c', 'cd /w; ./hi.wasm; ./less.wasm & sleep 0.3; kill -9 $!; wait $!; echo $?'], env=p.env)
     for options in ([], ['--from', '@9']):
         r = run(['--state', t.path('state'), *options, 's'], verb='replay', env=p.env)
         t.equal(r.status, 0, r)

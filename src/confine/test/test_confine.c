@@ -47,7 +47,8 @@ static int confined(long (*attempt)(void))
         struct err err;
         if (compiles)
             confine_unshare(&report);
-        const struct confine_config cfg = {.sock = sv[1], .mount_fds = &mount_fd,
+        const struct confine_config cfg = {.sock = sv[1],
+                                           .mount_fds = &mount_fd,
                                            .n_mounts = 1,
                                            .wasm = wasm,
                                            .userland_fd = -1,
@@ -356,7 +357,8 @@ static long try_time(void)
 static long look_at_limits(void)
 {
     struct rlimit cpu, files;
-    if (syscall(SYS_prlimit64, 0, RLIMIT_CPU, NULL, &cpu) == 0 || syscall(SYS_prlimit64, 0, RLIMIT_FSIZE, NULL, &files) == 0)
+    if (syscall(SYS_prlimit64, 0, RLIMIT_CPU, NULL, &cpu) == 0 ||
+        syscall(SYS_prlimit64, 0, RLIMIT_FSIZE, NULL, &files) == 0)
         return -1; /* not even that is among its calls */
     return 0;
 }

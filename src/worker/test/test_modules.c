@@ -210,11 +210,11 @@ TEST(pieces_must_follow_one_another)
     const struct str s = SMALL;
     const struct wire_compile first = {.id = 1, .size = s.n, .data = str_of(s.p, 10)};
     const struct wire_compile wrong[] = {
-        {.id = 1, .size = s.n, .offset = 11, .data = str_from(s, 11)},    /* a gap */
-        {.id = 1, .size = s.n, .offset = 9, .data = str_from(s, 9)},      /* again */
-        {.id = 2, .size = s.n, .offset = 10, .data = str_from(s, 10)},    /* another's */
+        {.id = 1, .size = s.n, .offset = 11, .data = str_from(s, 11)},     /* a gap */
+        {.id = 1, .size = s.n, .offset = 9, .data = str_from(s, 9)},       /* again */
+        {.id = 2, .size = s.n, .offset = 10, .data = str_from(s, 10)},     /* another's */
         {.id = 1, .size = s.n + 1, .offset = 10, .data = str_from(s, 10)}, /* has grown */
-        {.id = 1, .size = s.n, .offset = 10},                             /* nothing */
+        {.id = 1, .size = s.n, .offset = 10},                              /* nothing */
     };
     pair(&a, &b);
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {

@@ -135,8 +135,8 @@ struct wire_result {
     struct str prompt; /* SERVE: the next prompt */
     struct str prompt2;
     bool exited; /* SERVE: the shell has ended */
-    /* Which programs of the userland ran, each once: lines of name, engine and why the C command of that name did not
-     * (empty: there is none), apart by tabs. */
+    /* Which programs of the userland, and modules of the session's own, ran, each once: lines of name, engine and why
+     * the C command of that name did not (empty: there is none), apart by tabs. */
     struct str decisions;
 };
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "base/fd.h"
+#include "base/mem.h"
 #include "proc/proc.h"
 #include "worker/chan.h"
 
@@ -88,6 +89,7 @@ struct asking {
 
 static void begin(struct ask *a, const struct asking *q)
 {
+    struct mem_account *before = mem_use(NULL); /* the channel's buffers are no session's */
     a->asker = q;
     a->id++;
     a->module = q->module;
@@ -99,6 +101,7 @@ static void begin(struct ask *a, const struct asking *q)
         wait_alone(a);
     else
         (void)ask_push(a); /* what it does not take now goes later, and a broken socket ends the worker */
+    mem_use(before);
 }
 
 static bool answered(void *arg)

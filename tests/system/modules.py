@@ -138,6 +138,16 @@ def built(fn):
     return case(fn) if os.path.exists(COMPILER) else fn
 
 
+def a_build_without(t):
+    r = Place(t, hi=says('hi\n')).run('./hi.wasm')
+    t.equal((r.status, r.out), (126, b''))
+    t.ok(b'built without WebAssembly' in r.err, r)
+
+
+if not os.path.exists(COMPILER):
+    case(a_build_without)
+
+
 # ---- how they run ----
 
 @built

@@ -15,7 +15,7 @@
  *   1. What is imported was verified: the stream by its end, blobs by their names, the log by its chain; every blob
  * that is needed is in the stream itself, so a stream gets at nothing that the store has from others.
  *   2. An import that fails leaves no session. Blobs it put are nobody's, and go with the next gc.
- *   3. Memory is bounded by one blob and the names of all.
+ *   3. Memory is bounded by one blob, the names of all, and LIMIT_IMPORT_TREE for the last tree.
  *   4. What a session may use of the host is asked for anew: a log that has mounts is taken only when that is wanted.
  *
  * Threads: one at a time.
@@ -38,6 +38,7 @@ int state_export(struct state *s, struct str who, int fd, void (*progress)(void 
                  struct state_portable *ret, struct err *err) __attribute__((warn_unused_result));
 
 /* Makes a session of what @fd gives; @name empty: the one in the stream. Its log goes on with a RESTORE from "import
- * ID". -EBADMSG when the stream is damaged or not whole, -EEXIST, -EPERM for mounts without @mounts. */
+ * ID". -EBADMSG when the stream is damaged or not whole, -EEXIST, -EPERM for mounts without @mounts, -EFBIG
+ * for a tree that takes too much to check. */
 int state_import(struct state *s, int fd, struct str name, bool mounts, void (*progress)(void *arg, uint64_t done),
                  void *arg, struct state_portable *ret, struct err *err) __attribute__((warn_unused_result));

@@ -17,6 +17,7 @@
 #include "snapshot/portable.h"
 #include "snapshot/state_int.h"
 #include "types/errtab.h"
+#include "types/limits.h"
 #include "vfs/image.h"
 
 #define CHUNK 65536u
@@ -262,27 +263,41 @@ static int check_log(struct in *in, struct trace *t, bool mounts)
     return r ? r : state_last(t, &in->rep->seq, &in->rep->state, in->err);
 }
 
-/* The last tree is looked at whole, and its hash made anew. */
-static int check_tree(struct in *in)
+static int look_at_tree(struct in *in, struct vfs *v, struct vfs_canon *own)
 {
-    struct vfs *v;
-    struct vfs_canon *told, *own = vfs_canon_new();
     struct cas_id root;
     const char *what = "";
-    int r = own ? state_tree(in->c, &in->rep->state, &v, &told, in->err) : failed(in, -ENOMEM, "the tree");
-    if (r) {
-        vfs_canon_free(own);
-        return r;
-    }
-    r = vfs_check(v, &what);
+    int r = vfs_check(v, &what);
     if (r)
-        r = err_set(in->err, -EBADMSG, "the tree of the last state is damaged: %s", *what ? what : errtab_text(r));
-    else if ((r = vfs_root_hash(v, own, &root)) != 0 || cas_id_cmp(&root, &in->rep->state.root) != 0)
-        r = err_set(in->err, r == -ENOMEM ? r : -EBADMSG,
-                    "the tree of the last state is not the one that the log names");
+        return err_set(in->err, r == -ENOMEM ? r : -EBADMSG, "the tree of the last state is damaged: %s",
+                       *what ? what : errtab_text(r));
+    r = vfs_root_hash(v, own, &root);
+    if (r != 0 || cas_id_cmp(&root, &in->rep->state.root) != 0)
+        return err_set(in->err, r == -ENOMEM ? r : -EBADMSG,
+                       "the tree of the last state is not the one that the log names");
+    return 0;
+}
+
+/* The last tree is looked at whole, and its hash made anew. A page of it that is in the file once may stand in many
+ * places, so what this takes has little to do with how long the file is. */
+static int check_tree(struct in *in)
+{
+    struct vfs *v = NULL;
+    struct vfs_canon *told = NULL, *own = vfs_canon_new();
+    struct mem_account acc = {.limit = LIMIT_IMPORT_TREE};
+    struct mem_account *before = mem_use(&acc), *tree_before = vfs_charge(&acc);
+    int r = own ? state_tree(in->c, &in->rep->state, &v, &told, in->err) : failed(in, -ENOMEM, "the tree");
+    if (r == 0)
+        r = look_at_tree(in, v, own);
+    bool hit = acc.hit;
     vfs_canon_free(own);
     vfs_canon_free(told);
     vfs_free(v);
+    vfs_charge(tree_before);
+    mem_use(before);
+    if (r && hit)
+        return err_set(in->err, -EFBIG, "checking the tree of the last state takes more than %llu MiB of memory",
+                       (unsigned long long)(LIMIT_IMPORT_TREE >> 20));
     return r;
 }
 

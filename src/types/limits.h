@@ -68,6 +68,7 @@
 #define LIMIT_TRACE_HOST (256u << 20)  /* bytes that an exec reads through mounts and its record keeps */
 #define LIMIT_TRACE_CHANGES 10000u     /* files that an exec changed and its record names; of more, the number */
 #define LIMIT_TRACE_INLINE 256u        /* bytes of output, input or text in an event; more goes to the store */
+#define LIMIT_IMPORT_TREE (UINT64_C(1) << 30) /* bytes of memory in which the tree of an import is checked: EFBIG */
 
 /* Programs in WebAssembly (wasm/wasi.h). Counts that one call may give. */
 #define LIMIT_WASI_IOVS 1024    /* pieces of one read or write: EINVAL */

@@ -8,9 +8,18 @@
 #include "base/mem.h"
 #include "base/num.h"
 
+static _Thread_local struct mem_account *charged;
+
+struct mem_account *vfs_charge(struct mem_account *acc)
+{
+    struct mem_account *before = charged;
+    charged = acc;
+    return before;
+}
+
 void *vfs__alloc(size_t n)
 {
-    struct mem_account *acc = mem_use(NULL);
+    struct mem_account *acc = mem_use(charged);
     void *p = mem_try(n);
     mem_use(acc);
     return p;
@@ -18,7 +27,7 @@ void *vfs__alloc(size_t n)
 
 void vfs__free(void *p)
 {
-    struct mem_account *acc = mem_use(NULL);
+    struct mem_account *acc = mem_use(charged);
     mem_free(p);
     mem_use(acc);
 }

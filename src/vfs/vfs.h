@@ -52,6 +52,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct mem_account;
 struct vfs;
 struct vfs_handle;
 struct buf;
@@ -114,6 +115,11 @@ void vfs_usage(const struct vfs *v, struct vfs_quota *ret_used);
 
 /* Sets the source of time stamps (NULL: clock_wall, as at first). */
 void vfs_set_clock(struct vfs *v, int64_t (*now)(void *arg), void *arg);
+
+/* What trees take in memory from now on, in this thread, is charged to @acc, and refused with -ENOMEM over its limit:
+ * for who looks at a tree for which no quota holds. NULL, as at first: to none, as trees share what they have. The one
+ * before. */
+struct mem_account *vfs_charge(struct mem_account *acc);
 
 /* Tests invariants 1-7: 0, or -EUCLEAN and *ret_what says which (static text). */
 int vfs_check(struct vfs *v, const char **ret_what);

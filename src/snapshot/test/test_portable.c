@@ -11,6 +11,7 @@
 #include "base/fd.h"
 #include "base/num.h"
 #include "base/test/test.h"
+#include "base/varint.h"
 #include "snapshot/keep.h"
 #include "snapshot/portable.h"
 #include "snapshot/test/state_test.h"
@@ -333,6 +334,100 @@ TEST(mounts_in_a_snapshot)
     keep_snapshot(t.s, "a", "hostile", "user=user\nmount=/etc:/etc:ro\n");
     check_asked_for(&t, &rep);
     CHECK_INT(rep.snapshots, 2);
+    state_test_done(&t);
+}
+
+static void put_num(struct buf *b, uint64_t v)
+{
+    uint8_t bytes[VARINT_MOST];
+    buf_add(b, bytes, (size_t)(varint_put(bytes, v) - bytes));
+}
+
+/* A page of the table of nodes: @slots copies of @each. */
+static void put_page(struct cas *c, int level, unsigned slots, struct str each, struct cas_id *ret)
+{
+    BUF_AUTO struct buf b;
+    buf_init(&b, LIMIT_CAS_BLOB);
+    buf_putc(&b, 'R');
+    buf_putc(&b, (char)level);
+    for (unsigned shift = 0; shift < 32; shift += 8)
+        buf_putc(&b, (char)((slots < 32 ? (1u << slots) - 1 : UINT32_MAX) >> shift));
+    for (unsigned i = 0; i < slots; i++)
+        buf_adds(&b, each);
+    CHECK_INT(cas_put(c, buf_str(&b), ret), 0);
+}
+
+/* A tree of 32,768 files of 64 KiB in four blobs: each page stands in all places of the one above. */
+static void huge_tree(struct cas *c, struct trace_state *ret)
+{
+    BUF_AUTO struct buf node, image;
+    struct cas_id page;
+    char content[VFS_PAGE];
+    memset(content, 'x', sizeof(content));
+    buf_init(&node, 1u << 20);
+    buf_init(&image, 1u << 20);
+    buf_putc(&node, 0);
+    put_num(&node, S_IFREG | 0644);
+    for (int i = 0; i < 3; i++) /* links, uid, gid */
+        buf_putc(&node, 1);
+    buf_putc(&node, 0);
+    buf_putc(&node, 1); /* parent */
+    put_num(&node, VFS_PAGE);
+    for (int i = 0; i < 4; i++) /* times */
+        buf_putc(&node, 0);
+    buf_putc(&node, 1); /* content is here */
+    put_num(&node, VFS_PAGE);
+    put_num(&node, VFS_PAGE);
+    buf_add(&node, content, sizeof(content));
+    buf_putc(&node, 0); /* directories that name it */
+    put_page(c, 0, 32, buf_str(&node), &page);
+    put_page(c, 1, 32, str_of((const char *)page.b, sizeof(page.b)), &page);
+    put_page(c, 2, 32, str_of((const char *)page.b, sizeof(page.b)), &page);
+    *ret = (struct trace_state){.shell = {{0}}};
+    memset(&ret->root, 7, sizeof(ret->root));
+    buf_putc(&image, 'I');
+    buf_putc(&image, 1);
+    buf_add(&image, ret->root.b, sizeof(ret->root.b));
+    for (int i = 0; i < 4; i++) /* next inode, bytes, inodes, directories */
+        put_num(&image, 1u << 20);
+    buf_putc(&image, 0);
+    buf_putc(&image, 3);
+    buf_add(&image, page.b, sizeof(page.b));
+    buf_putc(&image, 0);
+    buf_putc(&image, 0);
+    CHECK_INT(cas_put(c, buf_str(&image), &ret->image), 0);
+    CHECK_INT(cas_flush(c), 0);
+}
+
+TEST_LIMIT(a_tree_that_takes_too_much, 120)
+{
+    struct state_test t = state_test_new();
+    struct trace_state a, huge;
+    struct state_session ses;
+    struct state_portable rep;
+    struct trace *tr;
+    struct cas *c;
+    struct stat st;
+    struct err err = {0};
+    FD_AUTO int fd = memory_file();
+    real_session(t.s, "a", 1, "", &a);
+    CHECK_INT(state_store(t.s, CAS_WRITE | CAS_CREATE, &c, &err), 0);
+    huge_tree(c, &huge);
+    cas_close(c);
+    CHECK_INT(state_session_open(t.s, STR("a"), true, 0, &ses, &err), 0);
+    CHECK_INT(trace_open(fd_steal(&ses.trace_fd), TRACE_APPEND, &tr, NULL, &err), 0);
+    struct trace_event e = {.type = TRACE_RESTORE, .u.restore = {STR("@0"), huge}};
+    CHECK_INT(trace_append(tr, &e), 0);
+    CHECK_INT(trace_flush(tr), 0);
+    trace_close(tr);
+    state_session_close(&ses);
+    CHECK_INT(state_export(t.s, STR("a"), fd, NULL, NULL, &rep, &err), 0);
+    CHECK_C(err.text, "");
+    CHECK_INT(fstat(fd, &st), 0);
+    CHECK(st.st_size < 4 << 20);
+    CHECK_INT(import(t.s, fd, "b", false, &rep, &err), -EFBIG);
+    CHECK(strstr(err.text, "1024 MiB of memory") != NULL);
+    CHECK_INT(sessions(t.s), 1);
     state_test_done(&t);
 }
 

@@ -98,28 +98,23 @@ static unsigned char complete(EditLine *el, wint_t ch)
 
 /* ---- the editor ---- */
 
-static char *history_path(void)
+/* In the state directory, whether there is a session that is kept in it or not. */
+static char *history_path(const char *state_dir)
 {
-    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    MEM_AUTO char *dir = state_where(state_dir);
     BUF_AUTO struct buf b;
-    buf_init(&b, LIMIT_PATH);
-    if (state && *state == '/')
-        buf_addf(&b, "%s", state);
-    else if (home && *home == '/')
-        buf_addf(&b, "%s/.local/state", home);
-    else
+    if (!dir)
         return NULL;
-    for (size_t i = 1; i <= b.n; i++) {
-        if (b.p[i] != '/' && b.p[i] != 0)
+    buf_init(&b, LIMIT_PATH);
+    buf_addf(&b, "%s/", dir);
+    for (size_t i = 1; i < b.n; i++) {
+        if (b.p[i] != '/')
             continue;
-        char c = b.p[i];
         b.p[i] = 0;
         (void)mkdir(b.p, 0700); /* what cannot be made shows when the file is written */
-        b.p[i] = c;
+        b.p[i] = '/';
     }
-    buf_addc(&b, "/frontal-sandbox");
-    (void)mkdir(b.p, 0700);
-    buf_addc(&b, "/history");
+    buf_addc(&b, "history");
     return b.err ? NULL : buf_take(&b);
 }
 
@@ -132,7 +127,7 @@ static void open_editor(struct prompter *p)
         return;
     history(p->hist, &ev, H_SETSIZE, HISTORY_LINES);
     history(p->hist, &ev, H_SETUNIQUE, 1);
-    p->history_file = history_path();
+    p->history_file = history_path(p->d->opts->state);
     if (p->history_file)
         history(p->hist, &ev, H_LOAD, p->history_file);
     el_set(p->el, EL_PROMPT, show_prompt);

@@ -167,8 +167,7 @@ int state_discard(const char *path)
 
 /* ---- opening ---- */
 
-/* Where the directory is: heap, or NULL when nothing says so. */
-static char *place(const char *path)
+char *state_where(const char *path)
 {
     struct buf b;
     buf_init(&b, PATH_MAX);
@@ -315,7 +314,7 @@ static int open_root(struct state *s, bool create, struct err *err)
 
 int state_open(const char *path, bool create, struct state **ret, struct err *err)
 {
-    char *where = place(path);
+    char *where = state_where(path);
     if (!where)
         return err_set(err, -ENOENT,
                        "no state directory is known ($HOME is not set): name one with --state DIR or "

@@ -47,6 +47,8 @@ struct vfs_canon;
  * made (0700) with @create, else -ENOENT with the remedy in @err. -EINVAL for one that is not ours or of a newer
  * version. */
 int state_open(const char *path, bool create, struct state **ret, struct err *err) __attribute__((warn_unused_result));
+/* The path that state_open() would use: heap, or NULL when nothing says so. */
+char *state_where(const char *path);
 /* Accepts NULL. */
 void state_close(struct state *s);
 /* Removes the directory @path and all below it: of a state that was made for a moment. */

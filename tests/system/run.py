@@ -433,5 +433,21 @@ def signals_reach_children_of_a_prompt(t):
     os.close(fd)
 
 
+@case
+def history_lies_in_the_state_directory(t):
+    # Of --state, else of the environment.
+    for words, where in ((['--session', 's', '--state', t.path('one')], 'one'), ([], 'two')):
+        pid, fd = pty.fork()
+        if pid == 0:
+            os.execve(BINARY, [BINARY, 'shell'] + words, dict(os.environ, FRONTAL_SANDBOX_STATE=t.path('two'), TERM='dumb'))
+        for line in (b'echo typed in ' + where.encode(), b'exit'):
+            read_until(fd, b'$ ')
+            os.write(fd, line + b'\n')
+        read_until(fd, None)
+        os.waitpid(pid, 0)
+        os.close(fd)
+        t.ok('typed\\040in\\040' + where in t.read(where + '/history').decode(), t.read(where + '/history'))
+
+
 if __name__ == '__main__':
     main()

@@ -327,6 +327,13 @@ int cli_parse(int argc, char **argv, bool is_shell, struct cli_options *o)
             cli_help(verb);
             return 1;
         }
+        /* As in bash, whose -c takes no argument: the text is what comes after the options, and "--" ends these. */
+        if (code == 'c' && strcmp(optarg, "--") == 0) {
+            o->text = argv[optind];
+            r = optind < argc ? 0 : bad("option '-c' requires an argument");
+            optind += r == 0;
+            break;
+        }
         r = code == ':' || code == '?' ? bad_option(code, argv[optind - 1]) : take_option(o, code, optarg);
     }
     if (r) {

@@ -12,6 +12,7 @@
 
 #include "base/fd.h"
 #include "base/mem.h"
+#include "base/num.h"
 #include "types/errtab.h"
 #include "vfs/vfs.h"
 #include "wire/json.h"
@@ -71,9 +72,21 @@ static struct str interpreter(struct str text)
     return name;
 }
 
-/* 0, or -ENOEXEC after a message. */
-static int check_interpreter(const char *path, struct str text, bool *ret_posix)
+/* As bash takes a file for binary: a NUL in the first 80 bytes of its first line. */
+static bool is_binary(struct str text)
 {
+    ptrdiff_t nl = str_find(text, '\n', 0);
+    size_t first = nl < 0 ? text.n : (size_t)nl;
+    return first && memchr(text.p, 0, NUM_MIN(first, (size_t)80));
+}
+
+/* Whether the shell can run it: 0, or -ENOEXEC after a message. */
+static int check_script(const char *path, struct str text, bool *ret_posix)
+{
+    if (is_binary(text)) {
+        cli_error("%s: cannot execute binary file", path);
+        return -ENOEXEC;
+    }
     struct str in = interpreter(text);
     *ret_posix = str_eqc(in, "sh") || str_eqc(in, "dash");
     if (in.n == 0 || *ret_posix || str_eqc(in, "bash"))
@@ -124,7 +137,7 @@ static int make_plan(const struct cli_options *o, struct plan *p)
         p->exec.kind = WIRE_EXEC_SCRIPT;
         int r = read_script(o->argv[0], &p->script);
         p->exec.text = buf_str(&p->script);
-        return r ? r : check_interpreter(o->argv[0], p->exec.text, &p->exec.posix);
+        return r ? r : check_script(o->argv[0], p->exec.text, &p->exec.posix);
     }
     return 0;
 }

@@ -59,6 +59,25 @@ def script_for_another_interpreter(t):
 
 
 @case
+def script_that_is_a_program(t):
+    for data in (b'\x7fELF\x02\x01\x01\x00\x00echo no\n', b'ab\x00c\necho no\n'):
+        p = t.write('program', data, 0o755)
+        r = run([p])
+        t.equal((r.status, r.out), (126, b''), data)  # as bash
+        t.ok(b': cannot execute binary file' in r.err, r)
+    t.equal(run([t.write('s.sh', b'echo yes\n: \x00\n')]).out, b'yes\n')
+
+
+@case
+def text_after_the_end_of_options(t):
+    t.equal(run(['-c', '--', 'echo "$0:$1"', 'name', '-x']).out, b'name:-x\n')
+    t.equal(run(['-c', '--', '-x']).status, 127)  # as bash: a command that is called so
+    r = run(['-c', '--'])
+    t.equal(r.status, 125)
+    t.ok(b"option '-c' requires an argument" in r.err, r)
+
+
+@case
 def sh_scripts_are_posix(t):
     p = t.write('s.sh', '#!/bin/sh\nset -o | grep posix\n')
     t.ok(b'on' in run([p]).out)

@@ -225,6 +225,25 @@ static int look(const struct options *o, const char *dir, struct cli_options *ma
     return r ? r : cli_keep_look(dir, "replayed", made, k, err);
 }
 
+/* A place behind the log's end would give a replay of nothing, which is equal. */
+static int check_from(const struct options *o, const struct cli_keep *k, struct err *err)
+{
+    struct trace *t;
+    struct trace_pos pos;
+    int fd = fcntl(k->ses.trace_fd, F_DUPFD_CLOEXEC, 3);
+    int r = fd < 0 ? err_set(err, -errno, "the log: %s", errtab_text(errno)) : trace_open(fd, 0, &t, NULL, err);
+    if (r)
+        return r;
+    trace_begin(&pos);
+    r = trace_tail(t, &pos, err);
+    if (r == 0 && o->from >= pos.seq)
+        r = err_set(err, -ENOENT, "--from: the log has no @%" PRIu64 ": its events are @0 to @%" PRIu64, o->from,
+                    pos.seq - 1);
+    trace_pos_done(&pos);
+    trace_close(t);
+    return r;
+}
+
 int cli_replay(int argc, char **argv)
 {
     struct options o = {0};
@@ -251,7 +270,9 @@ int cli_replay(int argc, char **argv)
     }
     r = look(&o, dir, &made, &k, &err);
     if (r == 0) {
-        r = replay(&o, &made, &k, &t, &err);
+        r = o.from ? check_from(&o, &k, &err) : 0;
+        if (r == 0)
+            r = replay(&o, &made, &k, &t, &err);
         cli_keep_close(&k);
     }
     if (state_discard(dir) && r == 0)

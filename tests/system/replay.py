@@ -147,6 +147,19 @@ def forks_and_states_put_back(t):
 
 
 @case
+def from_a_place(t):
+    sh(t, 'echo one')
+    sh(t, 'echo two')
+    events = len(run(['s', '--json'], verb='trace', env=env(t)).out.splitlines())
+    r, commands = replay(t, '--from', '@%d' % (events - 1))
+    t.equal(r.status, 0)
+    for place in ('@%d' % events, '9999999'):
+        r, commands = replay(t, '--from', place)
+        t.equal((r.status, commands), (125, []))
+        t.ok(b'its events are @0 to @%d' % (events - 1) in r.err, r)
+
+
+@case
 def an_exported_file(t):
     sh(t, 'echo $RANDOM > f; cat f')
     t.equal(run(['s', t.path('s.fsb')], verb='export', env=env(t)).status, 0)

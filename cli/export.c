@@ -76,8 +76,13 @@ int cli_export(int argc, char **argv)
         };
         json_object_line(&out, m, sizeof(m) / sizeof(m[0]));
     } else if (r == 0 && !to_stdout) {
-        buf_addf(&out, "%s: %" PRIu64 " events, %" PRIu64 " snapshots, %" PRIu64 " blobs, ", c.argv[1], rep.events,
-                 rep.snapshots, rep.blobs);
+        buf_addf(&out, "%s: ", c.argv[1]);
+        cli_put_count(&out, rep.events, "event");
+        buf_addc(&out, ", ");
+        cli_put_count(&out, rep.snapshots, "snapshot");
+        buf_addc(&out, ", ");
+        cli_put_count(&out, rep.blobs, "blob");
+        buf_addc(&out, ", ");
         cli_put_size(&out, rep.bytes);
         buf_putc(&out, '\n');
     }

@@ -69,8 +69,11 @@ int cli_import(int argc, char **argv)
         };
         json_object_line(&out, m, sizeof(m) / sizeof(m[0]));
     } else {
-        buf_addf(&out, "%s %s: %" PRIu64 " events, %" PRIu64 " snapshots, ", rep.name[0] ? rep.name : "-", rep.id,
-                 rep.events, rep.snapshots);
+        buf_addf(&out, "%s %s: ", rep.name[0] ? rep.name : "-", rep.id);
+        cli_put_count(&out, rep.events, "event");
+        buf_addc(&out, ", ");
+        cli_put_count(&out, rep.snapshots, "snapshot");
+        buf_addc(&out, ", ");
         cli_put_hash(&v, &out, &rep.state.root);
         buf_putc(&out, '\n');
     }

@@ -224,7 +224,8 @@ static void show_text(struct buf *out, struct state *s, const struct state_sessi
     cli_put_time(&v, out, a->last);
     buf_putc(out, '\n');
     label(&v, out, "log");
-    buf_addf(out, "%" PRIu64 " events, ", a->events);
+    cli_put_count(out, a->events, "event");
+    buf_addc(out, ", ");
     cli_put_size(out, a->bytes);
     buf_putc(out, '\n');
     label(&v, out, "state");

@@ -112,8 +112,12 @@ static int fsck(int argc, char **argv)
     const struct state_watch w = {found, progress, &k};
     r = state_fsck(s, &w, &err);
     cli_progress_end(&k.progress);
-    if (r == 0 && !k.json)
-        buf_addf(&k.out, k.found ? "%" PRIu64 " faults\n" : "everything is whole\n", k.found);
+    if (r == 0 && !k.json && k.found == 0) {
+        buf_addc(&k.out, "everything is whole\n");
+    } else if (r == 0 && !k.json) {
+        cli_put_count(&k.out, k.found, "fault");
+        buf_putc(&k.out, '\n');
+    }
     if (r)
         cli_fail(&err);
     else
@@ -152,7 +156,9 @@ static int gc(int argc, char **argv)
                                         JSON_BOOL("dry_run", dry)};
         json_object_line(&out, m, sizeof(m) / sizeof(m[0]));
     } else if (r == 0) {
-        buf_addf(&out, "%s %" PRIu64 " blobs, ", dry ? "would remove" : "removed", blobs);
+        buf_addc(&out, dry ? "would remove " : "removed ");
+        cli_put_count(&out, blobs, "blob");
+        buf_addc(&out, ", ");
         cli_put_size(&out, bytes);
         buf_putc(&out, '\n');
     }
@@ -215,7 +221,9 @@ static int stat_store(int argc, char **argv)
         cli_put_size(&out, st.bytes);
         buf_addf(&out, "\non disk     ");
         cli_put_size(&out, st.stored_bytes);
-        buf_addf(&out, " in %" PRIu64 " packs\n", st.packs);
+        buf_addc(&out, " in ");
+        cli_put_count(&out, st.packs, "pack");
+        buf_putc(&out, '\n');
     }
     cas_close(store);
     state_close(s);

@@ -449,15 +449,17 @@ static int verify(struct showing *sh, const char *who, struct err *err)
         };
         json_object_line(&sh->out, m, sizeof(m) / sizeof(m[0]));
     } else if (r == 0) {
-        buf_addf(&sh->out, "whole: %" PRIu64 " events, ", rep.events);
+        buf_addc(&sh->out, "whole: ");
+        cli_put_count(&sh->out, rep.events, "event");
+        buf_addc(&sh->out, ", ");
         cli_put_size(&sh->out, rep.bytes);
         buf_addc(&sh->out, ", head ");
         cli_put_hash(&sh->view, &sh->out, &rep.head);
         buf_putc(&sh->out, '\n');
         if (rep.torn)
             buf_addf(&sh->out,
-                     "torn: the last %" PRIu64 " bytes of the file are of an event that was not written to its end; "
-                     "no command's result is lost by it, and the next run cuts them\n",
+                     "torn: the file ends with an event that was not written to its end (bytes: %" PRIu64 "); no "
+                     "command's result is lost by it, and the next run cuts it\n",
                      rep.torn);
     } else {
         buf_addf(&sh->out, "damaged: %s\n", rep.what);

@@ -281,6 +281,11 @@ void cli_put_size(struct buf *out, uint64_t bytes)
     buf_addf(out, "%.1f %s", v, units[u]);
 }
 
+void cli_put_count(struct buf *out, uint64_t n, const char *what)
+{
+    buf_addf(out, "%" PRIu64 " %s%s", n, what, n == 1 ? "" : "s");
+}
+
 void cli_put_duration(struct buf *out, uint64_t us)
 {
     if (us < 1000)

@@ -76,6 +76,8 @@ void cli_put_guest(struct buf *out, struct str text, unsigned columns);
 void cli_put_time(const struct cli_view *v, struct buf *out, int64_t t);
 /* "1.5 MiB". */
 void cli_put_size(struct buf *out, uint64_t bytes);
+/* "1 event", "2 events". */
+void cli_put_count(struct buf *out, uint64_t n, const char *what);
 /* "12 ms", "1.5 s", "3 min 4 s". */
 void cli_put_duration(struct buf *out, uint64_t us);
 /* "sha256:…" in full, or its first 12 digits on a terminal. */

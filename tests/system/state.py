@@ -204,7 +204,7 @@ def trace_verify(t):
     with open(path, 'r+b') as f:
         f.truncate(len(data) - 1)
     r = ok(t, 'trace --verify build')
-    t.ok(r.startswith('whole: ') and '\ntorn: the last ' in r, r)
+    t.ok(r.startswith('whole: ') and '\ntorn: the file ends with ' in r, r)
     o = json.loads(ok(t, 'trace --verify --json build'))
     t.equal((o['ok'], o['error']), (True, None))
     t.equal(o['torn_bytes'], len(data) - 1 - o['bytes'])
@@ -331,6 +331,18 @@ def export_and_import(t):
     t.equal(sh(t, 'copy', 'ls /tmp/w').out, b'a\nb\n')
     t.equal(ok(t, ['import', '-', '--name', 'third', '--state', t.path('elsewhere')], stdin=piped)[:5], 'third')
     t.equal(ok(t, 'store fsck'), 'everything is whole\n')
+
+
+@case
+def one_is_no_plural(t):
+    sh(t, 'one', 'true')
+    ok(t, 'snapshot one --name s')
+    out = ok(t, ['export', 'one', t.path('x')])
+    t.ok(re.search(r'\d events, 1 snapshot, \d+ blobs, ', out), out)
+    t.ok(' 1 snapshot, ' in ok(t, ['import', t.path('x'), '--name', 'two']))
+    t.ok(re.search(r' in (1 pack|[2-9] packs)$', ok(t, 'store stat'), re.M))
+    ok(t, 'fork one three')
+    t.ok('\nwhole: 1 event, ' in '\n' + ok(t, 'trace --verify three'))
 
 
 @case

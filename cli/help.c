@@ -58,8 +58,10 @@ static const char help_options[] =
     "\n"
     "Limits:\n"
     "  --timeout TIME           end the command after TIME (10s, 1.5m, 200ms; a bare number is seconds): status 124\n"
-    "  --limit NAME=VALUE       memory, output, files (sizes: 64M, 1G), inodes, processes (numbers), cpu (a time).\n"
-    "                           Repeatable. A command that meets a limit is killed: status 137, the reason is printed\n"
+    "  --limit NAME=VALUE       memory, output, files, trace (sizes: 64M), inodes, processes (numbers), cpu (a time).\n"
+    "                           Repeatable. A command that meets a limit is killed: status 137, the reason is "
+    "printed.\n"
+    "                           trace (1G): of the log of a session; once it is reached no command begins: status 125\n"
     "\n"
     "Results:\n";
 

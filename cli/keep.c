@@ -25,7 +25,7 @@ static int put_config(struct buf *out, const struct cli_options *o)
     buf_addf(out, "limit.memory=%llu\nlimit.output=%llu\nlimit.files=%llu\nlimit.inodes=%llu\nlimit.processes=%llu\n",
              (unsigned long long)l->memory, (unsigned long long)l->output, (unsigned long long)l->files,
              (unsigned long long)l->inodes, (unsigned long long)l->processes);
-    buf_addf(out, "limit.cpu=%llums\n", (unsigned long long)l->cpu_ms);
+    buf_addf(out, "limit.cpu=%llums\nlimit.trace=%llu\n", (unsigned long long)l->cpu_ms, (unsigned long long)l->trace);
     for (uint32_t i = 0; i < o->n_mounts; i++) {
         const struct cli_mount *m = &o->mounts[i];
         MEM_AUTO char *host = cli_real_path(m->host);

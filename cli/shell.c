@@ -231,10 +231,12 @@ static void remember(struct prompter *p)
 
 static void take_result(struct prompter *p, const struct wire_result *r)
 {
-    buf_clear(&p->prompt);
-    buf_clear(&p->prompt2);
-    buf_adds(&p->prompt, r->prompt);
-    buf_adds(&p->prompt2, r->prompt2);
+    if (!r->error) { /* what was refused has no prompt of its own */
+        buf_clear(&p->prompt);
+        buf_clear(&p->prompt2);
+        buf_adds(&p->prompt, r->prompt);
+        buf_adds(&p->prompt2, r->prompt2);
+    }
     if (r->error)
         cli_error("%.*s", (int)r->message.n, r->message.p);
     p->status = r->error ? CLI_FAILED : outcome_status(r->outcome);

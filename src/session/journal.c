@@ -334,12 +334,26 @@ static int started(struct journal *j, int r, const struct wire_exec *e, const st
     return err_set(err, r, "the command was not run, because its record cannot be written: %s", errtab_text(r));
 }
 
+/* Whether something may begin: the record of what runs already is written to its end, however long. */
+static int may_begin(struct journal *j, struct err *err)
+{
+    if (j->broken)
+        return err_set(err, j->broken, "the session's record could not be written before: %s", errtab_text(j->broken));
+    if (trace_size(j->trace) < j->log_limit)
+        return 0;
+    return err_set(err, -EDQUOT,
+                   "the session's log has %llu bytes, and its limit is %llu: raise it (--limit trace=SIZE), or fork "
+                   "the session, which begins a log of its own",
+                   (unsigned long long)trace_size(j->trace), (unsigned long long)j->log_limit);
+}
+
 int journal_exec(struct journal *j, const struct wire_exec *e, struct err *err)
 {
     struct session_begin b;
-    if (j->broken)
-        return err_set(err, j->broken, "the session's record could not be written before: %s", errtab_text(j->broken));
-    int r = j->touched ? journal_settle(j, "files") : 0;
+    int r = may_begin(j, err);
+    if (r)
+        return r;
+    r = j->touched ? journal_settle(j, "files") : 0;
     if (r == 0)
         r = note_secrets(j, e);
     if (r)
@@ -355,19 +369,19 @@ int journal_exec(struct journal *j, const struct wire_exec *e, struct err *err)
     return started(j, r, e, &b, r == 0 && session_fresh(j->session), err);
 }
 
-int journal_line(struct journal *j, struct str line, bool end)
+int journal_line(struct journal *j, struct str line, bool end, struct err *err)
 {
     struct session_begin b;
-    struct err err;
-    if (j->broken)
-        return j->broken;
-    reset(j);
-    int r = begin_tape(j, &b);
+    int r = end && !j->broken ? 0 : may_begin(j, err);
     if (r)
         return r;
+    reset(j);
+    r = begin_tape(j, &b);
+    if (r)
+        return err_set(err, r, "no entropy: %s", errtab_text(r));
     struct wire_exec e = j->serving;
     e.text = end ? STR(JOURNAL_END_OF_INPUT) : line;
-    return started(j, session_line(j->session, line, end), &e, &b, false, &err);
+    return started(j, session_line(j->session, line, end), &e, &b, false, err);
 }
 
 struct session *journal_session(struct journal *j)

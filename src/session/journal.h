@@ -63,10 +63,10 @@ void journal_close(struct journal *j);
 /* The session; its exec, line and result go through the journal. */
 struct session *journal_session(struct journal *j);
 
-/* As session_exec(). */
+/* As session_exec(); -EDQUOT when the log has reached the session's limit (trace). */
 int journal_exec(struct journal *j, const struct wire_exec *e, struct err *err) __attribute__((warn_unused_result));
-/* As session_line(). */
-int journal_line(struct journal *j, struct str line, bool end);
+/* As session_line(). The end of input is taken whatever the log's limit is. */
+int journal_line(struct journal *j, struct str line, bool end, struct err *err) __attribute__((warn_unused_result));
 /* Something of the exec that runs is about to be seen: its output is sent, or it does not end at once. From here on it
  * is told as lost when the process dies. A failure is told by journal_ended(). */
 void journal_show(struct journal *j);

@@ -33,12 +33,13 @@ struct journal {
     struct vfs *before;              /* the tree when the exec began */
     int32_t next_pid;
     bool durable;
-    char *limits; /* NAME=VALUE lines over the session's own; heap */
+    char *limits;       /* NAME=VALUE lines over the session's own; heap */
+    uint64_t log_limit; /* bytes of the log from which on nothing begins */
     bool running, touched, unsynced;
     bool hidden; /* EXEC is not in the log's file yet: nobody has seen anything of it */
-    bool ran;   /* something did, in this process */
-    int error;  /* the first that happened while the exec ran */
-    int broken; /* why no more is recorded */
+    bool ran;    /* something did, in this process */
+    int error;   /* the first that happened while the exec ran */
+    int broken;  /* why no more is recorded */
     /* the exec */
     struct wire_exec serving; /* what lines are run with */
     struct journal_stream streams[3];

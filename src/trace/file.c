@@ -203,6 +203,11 @@ uint64_t trace_count(const struct trace *t)
     return t->count;
 }
 
+uint64_t trace_size(const struct trace *t)
+{
+    return t->end + t->out.n;
+}
+
 void trace_head(const struct trace *t, struct cas_id *ret)
 {
     *ret = t->head;

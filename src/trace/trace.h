@@ -259,6 +259,8 @@ void trace_drop(struct trace *t);
 
 /* Number of events, what is buffered included, and the chain value after the last; of a log opened for append. */
 uint64_t trace_count(const struct trace *t);
+/* How long the file is with it. */
+uint64_t trace_size(const struct trace *t);
 /* See trace_count(). */
 void trace_head(const struct trace *t, struct cas_id *ret);
 

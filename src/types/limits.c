@@ -19,6 +19,7 @@ static const struct {
     {"inodes", KIND_COUNT, offsetof(struct limits, inodes)},
     {"processes", KIND_COUNT, offsetof(struct limits, processes)},
     {"cpu", KIND_TIME, offsetof(struct limits, cpu_ms)},
+    {"trace", KIND_SIZE, offsetof(struct limits, trace)},
 };
 
 struct limits limits_default(void)
@@ -31,12 +32,13 @@ struct limits limits_default(void)
         .processes = 512,
         .cpu_ms = UINT64_C(3600) * 1000,
         .wall_ms = 0,
+        .trace = UINT64_C(1) << 30,
     };
 }
 
 const char *limits_names(void)
 {
-    return "memory, output, files, inodes, processes, cpu";
+    return "memory, output, files, inodes, processes, cpu, trace";
 }
 
 static int parse(enum kind kind, struct str value, uint64_t *ret)

@@ -96,9 +96,11 @@ struct limits {
     uint64_t processes; /* living at one time */
     uint64_t cpu_ms;    /* CPU time of one command line */
     uint64_t wall_ms;   /* --timeout; 0: none */
+    uint64_t trace;     /* bytes of the log of a session that is kept, from which on no command begins */
 };
 
-/* The defaults: 512 MiB memory, 1 GiB output, 4 GiB files, 2 M inodes, 512 processes, 1 h CPU, no wall limit. */
+/* The defaults: 512 MiB memory, 1 GiB output, 4 GiB files, 2 M inodes, 512 processes, 1 h CPU, no wall limit,
+ * 1 GiB of log. */
 struct limits limits_default(void);
 
 /* Sets the limit called @name from @value ("64M", "10s", "1000"; suffixes K M G T, ms s m h where they fit).

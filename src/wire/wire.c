@@ -57,6 +57,7 @@ static void put_limits(struct buf *b, const struct limits *l)
     put_u64(b, l->processes);
     put_u64(b, l->cpu_ms);
     put_u64(b, l->wall_ms);
+    put_u64(b, l->trace);
 }
 
 /* Reads a number that must be below @n. */
@@ -117,6 +118,7 @@ static void get_limits(struct cursor *c, struct limits *l)
     l->processes = cursor_u64(c);
     l->cpu_ms = cursor_u64(c);
     l->wall_ms = cursor_u64(c);
+    l->trace = cursor_u64(c);
 }
 
 static int finish(const struct cursor *c)

@@ -243,9 +243,10 @@ static void on_line(struct serving *w, struct str body)
     }
     struct str line = str_from(body, 1);
     bool end = body.p[0] == 1;
-    int r = w->journal ? journal_line(w->journal, line, end) : session_line(w->session, line, end);
+    struct err err = {0};
+    int r = w->journal ? journal_line(w->journal, line, end, &err) : session_line(w->session, line, end);
     if (r) {
-        const struct wire_result res = {.error = r, .message = str_c(errtab_text(r))};
+        const struct wire_result res = {.error = r, .message = str_c(err.text[0] ? err.text : errtab_text(r))};
         send_result(w, &res);
         return;
     }

@@ -310,6 +310,34 @@ def lost_command(t):
     t.ok(all(e['next_pid'] > 0 for e in ends), ends)
 
 
+@case
+def log_limit(t):
+    """At its limit a session refuses to begin a command, says what helps, and that helps."""
+    t.equal(run(['--session', 'l', '--limit', 'trace=6K', '-c', 'n=0'], env=env(t)).status, 0)
+    for i in range(100):
+        r = sh(t, 'l', 'echo $((++n)) > /tmp/n')
+        if r.status:
+            break
+    t.ok(1 < i < 99, i)
+    t.equal(r.status, 125)
+    t.ok(b'its limit is 6144: raise it (--limit trace=SIZE), or fork the session' in r.err, r)
+    o = json.loads(run(['--session', 'l', '--json', '-c', 'true'], env=env(t)).out)
+    t.equal((o['status'], o['error']['code'], o['error']['errno']), ('error', 'limit_exceeded', 'EDQUOT'))
+    t.equal(fs(t, 'replay l --quiet').status, 0)
+    ok(t, 'snapshot l --name full')
+    # A fork has the state, the limit, and a log of its own.
+    ok(t, 'fork l next')
+    t.equal(sh(t, 'next', 'echo $n; cat /tmp/n').out, b'%d\n%d\n' % (i, i))
+    t.equal(run(['--session', 'l', '--limit', 'trace=1M', '-c', 'echo $n; cat /tmp/n'], env=env(t)).out, b'%d\n%d\n' % (i, i))
+    t.equal(sh(t, 'l', 'true').status, 125)
+    # At a prompt, lines are refused and the shell ends in order.
+    r = fs(t, 'shell --session next', stdin=b'echo line >> /tmp/lines\n' * 100 + b'exit\n')
+    t.ok(b'its limit is 6144' in r.err, r)
+    lines = run(['--session', 'next', '--limit', 'trace=1M', '-c', 'wc -l < /tmp/lines'], env=env(t)).out
+    t.ok(0 < int(lines) < 100, lines)
+    t.ok(ok(t, 'trace next --verify').startswith('whole: '))
+
+
 # ---- export and import ----
 
 @case

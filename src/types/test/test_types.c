@@ -220,6 +220,8 @@ TEST(limits_set_by_name)
     CHECK_INT(l.processes, 9);
     CHECK_INT(limits_set(&l, STR("cpu"), STR("1.5s")), 0);
     CHECK_INT(l.cpu_ms, 1500);
+    CHECK_INT(limits_set(&l, STR("trace"), STR("10M")), 0);
+    CHECK_INT(l.trace, 10u << 20);
     struct limits before = l;
     CHECK_INT(limits_set(&l, STR("processes"), STR("1K")), -EINVAL);
     CHECK_INT(limits_set(&l, STR("wall"), STR("1")), -ENOENT);
@@ -239,5 +241,5 @@ TEST(limits_names_are_all_taken)
         CHECK_INT(limits_set(&l, one, STR("1")), 0);
         from += one.n + 2;
     }
-    CHECK_INT(n, 6);
+    CHECK_INT(n, 7);
 }

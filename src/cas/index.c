@@ -60,8 +60,9 @@ static int read_log(struct cas *c, struct pack *p)
             return 0;
         p->log_end = HEAD_SIZE;
     }
+    /* Not the scratch memory: a record that is being copied from one pack to another lies there. */
     const size_t chunk = 1024u * HEAD_SIZE;
-    uint8_t *buf = cas__scratch(c, chunk);
+    MEM_AUTO uint8_t *buf = mem_try(chunk);
     if (!buf)
         return -ENOMEM;
     for (;;) {

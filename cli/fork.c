@@ -7,8 +7,10 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include "cas/store.h"
 #include "cli/view.h"
 #include "snapshot/state.h"
+#include "types/errtab.h"
 #include "wire/json_object.h"
 
 #define FORKS_MOST 100000
@@ -36,8 +38,9 @@ static void nth_name(char *ret, size_t cap, const char *name, uint64_t i, bool m
 }
 
 /* All or none: what was made is taken back when one fails. */
-static int fork_all(struct state *s, const struct state_place *from, const char *name, uint64_t count, bool many,
-                    int (*made)(void *arg, const char *name, const char *id), void *arg, struct err *err)
+static int fork_all(struct state *s, struct cas *store, const struct state_place *from, const char *name,
+                    uint64_t count, bool many, int (*made)(void *arg, const char *name, const char *id), void *arg,
+                    struct err *err)
 {
     char one[2 * STATE_NAME_MAX], id[STATE_ID_MAX];
     struct cli_progress p;
@@ -59,6 +62,8 @@ static int fork_all(struct state *s, const struct state_place *from, const char 
         cli_progress_show(&p, n + 1, count);
     }
     cli_progress_end(&p);
+    if (r)
+        (void)cas_release(store); /* destroying one waits for a gc, which may wait for us */
     for (; r && n > 0; n--) {
         nth_name(one, sizeof(one), name, n, many);
         (void)state_session_destroy(s, str_c(one), NULL);
@@ -124,9 +129,15 @@ int cli_fork(int argc, char **argv)
     struct reply p = {.json = c.json, .from = &from};
     buf_init(&p.out, 256u << 20);
     cli_view_init(&p.view);
-    r = state_resolve(s, str_c(c.argv[0]), &from, &err);
+    /* Until they have logs, nothing but their origin names what they need, and it may be destroyed. */
+    struct cas *store = NULL;
+    r = state_store(s, CAS_WRITE | CAS_CREATE, &store, &err);
+    if (r == 0 && (r = cas_hold(store)) != 0)
+        err_set(&err, r, "the store: %s", errtab_text(r));
+    if (r == 0)
+        r = state_resolve(s, str_c(c.argv[0]), &from, &err);
     if (r == 0) {
-        r = fork_all(s, &from, c.argv[1], count ? count : 1, count > 0, add_reply, &p, &err);
+        r = fork_all(s, store, &from, c.argv[1], count ? count : 1, count > 0, add_reply, &p, &err);
         end_reply(&p);
         state_place_done(&from);
     }
@@ -135,6 +146,7 @@ int cli_fork(int argc, char **argv)
     else
         r = cli_print(&p.out);
     buf_done(&p.out);
+    cas_close(store);
     state_close(s);
     return r ? CLI_FAILED : 0;
 }

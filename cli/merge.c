@@ -71,6 +71,9 @@ static int commit(struct merging *m, struct state_session *ses, struct err *err)
 static int merge(struct merging *m, struct state_session *ses, const char *fork, struct err *err)
 {
     int r = state_store(m->s, m->dry ? 0 : CAS_WRITE, &m->c, err);
+    /* What is taken from the fork only the fork names, and it may be destroyed. */
+    if (r == 0 && !m->dry && (r = cas_hold(m->c)) != 0)
+        err_set(err, r, "the store: %s", errtab_text(r));
     if (r == 0)
         r = open_trees(m, fork, ses->id, err);
     if (r == 0)

@@ -19,6 +19,8 @@
 #include <sys/uio.h>
 
 #define STORE_VERSION 1u
+#define FORMAT "frontal-cas 1\n" /* the file "lock" begins so; behind it stands what hold.c says */
+#define FORMAT_SIZE (sizeof(FORMAT) - 1)
 #define HEAD_SIZE 64u /* of a pack, a log, an index, a record and an entry of a log */
 #define FANOUT_SIZE 1024u
 #define ENTRY_SIZE 48u         /* of an index */
@@ -30,7 +32,8 @@
 #endif
 #define LOG_WRITE 4096u /* so many bytes of the log are written at once: until then blobs are found in the pack */
 #define BUFFERED UINT32_MAX
-#define OPEN_PACKS 64u /* descriptors kept */
+#define OPEN_PACKS 64u     /* descriptors kept */
+#define COLLECTED_TRIES 64 /* looks at packs of which some are collected meanwhile, some at a time */
 
 /* ---- io.c: every system call. Errors are negative errno; EINTR is never seen ---- */
 
@@ -60,8 +63,8 @@ int cas__truncate(int fd, uint64_t n);
 int cas__sync_file(int fd);
 /* Waits until the names of a directory are. */
 int cas__sync_dir(int fd);
-/* Takes a lock without waiting: 0, -EWOULDBLOCK, or an error. */
-int cas__lock(int fd, bool exclusive);
+/* flock(2): 0, -EWOULDBLOCK, or an error. */
+int cas__lock(int fd, int how);
 /* Maps a file for reading, or an error. */
 int cas__map(int fd, size_t n, const uint8_t **ret);
 /* Takes the map away. */
@@ -187,7 +190,8 @@ struct pack {
     bool dirty;          /* has what cas_sync() must wait for */
     bool broken;         /* has a damaged stretch between records: not written to */
     bool suspect;        /* a sync of it failed: not relied on */
-    bool closed;         /* gc reads it: not written to */
+    bool closed;         /* gc copies what is marked of it, and removes it */
+    bool listed;         /* was there at the last look */
     uint64_t lease_from; /* records from here on are this handle's */
 };
 
@@ -195,7 +199,12 @@ struct cas {
     int dir, packs_dir, lock;
     int flags;
     bool loaded;
-    int missing; /* why the last look did not see everything, or 0 */
+    bool held;          /* blobs may be counted on that nothing names yet */
+    bool barred;        /* no collection may be at work */
+    bool vanished;      /* a pack was not there any more when it was to be opened */
+    uint32_t gc_count;  /* the last collection that was heard of */
+    uint32_t condemned; /* packs up to this number are being collected: not written to, nor counted on; 0: none */
+    int missing;        /* why the last look did not see everything, or 0 */
     struct pack **packs;
     uint32_t n_packs, cap_packs;
     struct map by_num;
@@ -313,7 +322,28 @@ int cas__index_write(struct cas *c, uint32_t num, const uint8_t *p, size_t n);
 /* Ends the map of an index. */
 void cas__unmap_index(struct pack *p);
 
+/* ---- hold.c: writers beside a collection ---- */
+
+/* cas_hold(). */
+int cas__hold(struct cas *c);
+/* cas_release(). */
+int cas__release(struct cas *c);
+/* Hears of collections since the last time. *ret_give_way: one waits for holds to end. */
+int cas__heed(struct cas *c, bool *ret_give_way);
+/* Ends cas_bar_gc(). */
+void cas__unbar(struct cas *c);
+/* Begins a collection: it is the only one, and all packs up to c->condemned are neither written to nor counted on by
+ * anybody until cas__pardon(). -EBUSY after @wait_ms. */
+int cas__condemn(struct cas *c, int wait_ms, struct err *err);
+/* Ends it. */
+void cas__pardon(struct cas *c);
+
 /* ---- write.c ---- */
+
+/* Makes the file of a pack whose number is above @num and all others: 0 or an error. */
+int cas__pack_make(struct cas *c, uint32_t num, struct pack **ret);
+/* Ends writing to the pack that is written to, and writes no more of its log. */
+void cas__forget_log(struct cas *c);
 
 /* Whether a pack takes no more. */
 bool cas__pack_full(const struct pack *p);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/file.h>
 
 #include "base/fd.h"
 #include "base/num.h"
@@ -295,7 +296,7 @@ static int repair(struct fsck *f)
     FD_AUTO int fd = cas__open(c->packs_dir, p->num, EXT_PACK, O_RDWR);
     if (fd < 0)
         return fd;
-    int r = cas__lock(fd, true);
+    int r = cas__lock(fd, LOCK_EX | LOCK_NB);
     if (r < 0)
         return r == -EWOULDBLOCK ? 0 : r;
     if (cas__size(fd) != (int64_t)f->size)
@@ -359,7 +360,11 @@ int cas_fsck(struct cas *c, void (*bad)(void *arg, const struct cas_id *id, cons
 {
     OWN_MEMORY;
     struct fsck f = {.c = c, .bad = bad, .progress = progress, .arg = arg};
-    int r = cas__flush(c);
+    /* Packs that go away while it looks are no damage. */
+    bool barred = c->barred;
+    int r = cas_bar_gc(c, CAS_GC_WAIT_MS, NULL);
+    if (r == 0)
+        r = cas__flush(c);
     if (r == 0)
         r = cas__refresh(c);
     for (uint32_t i = 0; i < c->n_packs && r == 0; i++) {
@@ -384,6 +389,8 @@ int cas_fsck(struct cas *c, void (*bad)(void *arg, const struct cas_id *id, cons
         cas__table_done(&f.lost);
     }
     buf_done(&f.blob);
+    if (!barred)
+        cas__unbar(c);
     if (progress && r == 0)
         progress(arg, f.all, f.all);
     return r;

@@ -3,10 +3,13 @@
 
 #include <errno.h>
 
+#include "base/err.h"
+
 /*
  * Garbage collection. A pack that holds something unmarked is written anew: its marked blobs are appended to other
  * packs as any writer does, these are synced, and only then the old one is removed. So at every moment each marked blob
- * is in a pack, and a crash leaves at most one of them in two.
+ * is in a pack, and a crash leaves at most one of them in two. What others put meanwhile is in packs that are not
+ * looked at: hold.c.
  */
 
 #define BATCH 16u /* packs that are copied before a sync */
@@ -18,17 +21,16 @@ struct cas_gc {
     struct table marked;
 };
 
-int cas_gc_begin(struct cas *c, struct cas_gc **ret)
+int cas_gc_begin(struct cas *c, int wait_ms, struct cas_gc **ret, struct err *err)
 {
     OWN_MEMORY;
-    if (!(c->flags & CAS_EXCLUSIVE) || !(c->flags & CAS_WRITE))
-        return -EPERM;
-    int r = cas__flush(c);
-    if (r == 0)
-        r = cas__refresh(c);
-    /* What cannot be seen cannot be told from what is not there. */
-    if (r == 0)
-        r = c->missing;
+    if (!(c->flags & CAS_WRITE))
+        return err_set(err, -EROFS, "the store is open for reading only");
+    cas__stop_writing(c);
+    int r = cas__release(c);
+    if (r < 0)
+        return err_set(err, r, "what was put before cannot be written");
+    r = cas__condemn(c, wait_ms, err);
     if (r < 0)
         return r;
     struct cas_gc *gc = mem_zalloc(sizeof(*gc));
@@ -64,6 +66,7 @@ void cas_gc_abort(struct cas_gc *gc)
     OWN_MEMORY;
     if (!gc)
         return;
+    cas__pardon(gc->c);
     cas__table_done(&gc->marked);
     mem_free(gc);
 }
@@ -121,8 +124,13 @@ static bool is_kept(struct cas *c, const struct cas_id *id)
     const uint8_t *record;
     struct walk w = cas__walk(c, id);
     while (cas__walk_next(c, &w, &at)) {
-        if (!at.pack || (!at.pack->closed && ((at.e && at.e->whole) || cas__read(c, id, &at, true, &record) == 0)))
+        if (!at.pack)
             return true;
+        if (at.pack->closed || at.pack->suspect || (!(at.e && at.e->whole) && cas__read(c, id, &at, true, &record) < 0))
+            continue;
+        /* Another writer's, perhaps: it is waited for before what was here goes. */
+        at.pack->dirty |= at.off >= at.pack->synced;
+        return true;
     }
     return false;
 }
@@ -179,6 +187,8 @@ static int remove_orphan(void *arg, uint32_t num, enum cas_ext ext)
 {
     struct cas *c = arg;
     struct pack *p = map_get(&c->by_num, str_of((const char *)&num, sizeof(num)));
+    if (num > c->condemned)
+        return 0;
     if (ext == EXT_TMP || (ext != EXT_PACK && (!p || !p->has_pack)))
         (void)cas__unlink(c->packs_dir, num, ext);
     return 0;
@@ -238,22 +248,19 @@ static int sweep_all(struct cas_gc *gc, bool dry, uint64_t *ret_blobs, uint64_t 
     if (!dead)
         return -ENOMEM;
     for (uint32_t i = 0; i < n; i++)
-        small += c->packs[i]->has_pack && c->packs[i]->end < SMALL;
+        small += c->packs[i]->has_pack && c->packs[i]->num <= c->condemned && c->packs[i]->end < SMALL;
     for (uint32_t i = 0; i < n; i++) {
         const struct pack *p = c->packs[i];
         uint64_t before = blobs;
-        if (!p->has_pack)
+        if (!p->has_pack || p->num > c->condemned)
             continue;
         count_dead(gc, p, &blobs, &bytes);
         dead[i] = blobs > before || (small > SMALL_MOST && p->end < SMALL);
     }
     if (!dry) {
         uint64_t put[3] = {c->put_blobs, c->put_bytes, c->put_stored};
-        cas__stop_writing(c);
-        for (uint32_t i = 0; i < n; i++) {
+        for (uint32_t i = 0; i < n; i++)
             c->packs[i]->closed = dead[i];
-            cas__pack_close(c, c->packs[i]);
-        }
         r = sweep(gc, dead, n);
         c->walking = false;
         if (r < 0)

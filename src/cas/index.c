@@ -409,6 +409,7 @@ static int found(void *arg, uint32_t num, enum cas_ext ext)
     if (!p && !(p = cas__pack_add(c, num)))
         return -ENOMEM;
     p->has_pack |= ext == EXT_PACK;
+    p->listed |= ext == EXT_PACK;
     p->has_index |= ext == EXT_INDEX;
     return 0;
 }
@@ -425,22 +426,64 @@ static int look(struct cas *c, struct pack *p)
     return p->sealed ? 0 : cas__catch_up(c, p, NULL);
 }
 
-int cas__refresh(struct cas *c)
+/* A pack that was collected: what it had is elsewhere. */
+static void forget(struct cas *c, struct pack *p)
 {
+    if (c->cur == p)
+        cas__forget_log(c);
+    cas__pack_close(c, p);
+    cas__unmap_index(p);
+    cas__table_drop(&c->table, p->index, UINT64_MAX);
+    /* What is buffered has moved in the table. */
+    for (uint32_t i = 0, k = 0; i < c->table.n && k < c->n_pending; i++) {
+        if (c->table.e[i].pack == BUFFERED)
+            c->pending[k++] = i;
+    }
+    p->has_pack = p->has_index = p->broken = p->dirty = false;
+    p->sealed = true;
+    p->count = p->blobs = 0;
+}
+
+/* One look: 0, or an error of the listing. */
+static int look_at_all(struct cas *c)
+{
+    for (uint32_t i = 0; i < c->n_packs; i++)
+        c->packs[i]->listed = false;
     int r = cas__list(c->packs_dir, found, c);
     if (r < 0)
         return r;
+    for (uint32_t i = 0; i < c->n_packs; i++) {
+        if (c->packs[i]->has_pack && !c->packs[i]->listed)
+            forget(c, c->packs[i]);
+    }
     c->missing = 0;
     for (uint32_t i = 0; i < c->n_packs; i++) {
         r = look(c, c->packs[i]);
         if (r < 0 && c->missing == 0)
             c->missing = r;
     }
-    c->loaded = true;
     return 0;
+}
+
+int cas__refresh(struct cas *c)
+{
+    int r;
+    /* While one pack was looked at, another may have been collected, and a blob of it copied into the first. */
+    for (int tries = 0; tries < COLLECTED_TRIES; tries++) {
+        c->vanished = false;
+        r = look_at_all(c);
+        if (r < 0 || !c->vanished)
+            break;
+    }
+    c->loaded |= r == 0;
+    return r;
 }
 
 int cas__load(struct cas *c)
 {
-    return c->loaded ? 0 : cas__refresh(c);
+    if (c->loaded)
+        return 0;
+    bool give_way;
+    int r = c->held || !(c->flags & CAS_WRITE) ? 0 : cas__heed(c, &give_way);
+    return r < 0 ? r : cas__refresh(c);
 }

@@ -12,7 +12,7 @@
 #include "base/fd.h"
 
 /*
- * The system calls of the store, each in one place, so that tests can let every one of them fail.
+ * The system calls of the store, each in one place, so that tests can let every one of them fail. (hold.c sleeps, too.)
  *
  * System calls used: openat, mkdirat, renameat, unlinkat, newfstatat, fstat, flock, pread64, pwritev, ftruncate,
  * fdatasync, fsync, mmap (PROT_READ), munmap, getdents64, lseek, close, getrandom.
@@ -133,11 +133,11 @@ int cas__sync_dir(int fd)
     return r < 0 ? -errno : 0;
 }
 
-int cas__lock(int fd, bool exclusive)
+int cas__lock(int fd, int how)
 {
     int r;
     do
-        r = flock(fd, (exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB);
+        r = flock(fd, how);
     while (r < 0 && errno == EINTR);
     return r < 0 ? -errno : 0;
 }

@@ -44,6 +44,7 @@ int cas__pack_fd(struct cas *c, struct pack *p)
     if (c->n_open >= OPEN_PACKS)
         close_oldest(c);
     int fd = cas__open(c->packs_dir, p->num, EXT_PACK, O_RDONLY);
+    c->vanished |= fd == -ENOENT;
     if (fd < 0)
         return fd;
     p->fd = fd;

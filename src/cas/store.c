@@ -10,25 +10,7 @@
 #include "base/num.h"
 #include "cas/cas_int.h"
 
-/* The file "lock" begins so. Behind it stands who has the store for itself. */
-#define FORMAT "frontal-cas 1\n"
-#define FORMAT_SIZE (sizeof(FORMAT) - 1)
-
 /* ---- opening ---- */
-
-static int busy(int lock, int flags, struct err *err)
-{
-    char text[FORMAT_SIZE + 32];
-    uint64_t pid;
-    ssize_t n = cas__pread(lock, text, sizeof(text), 0);
-    struct str s = str_of(text, n > 0 ? (size_t)n : 0);
-    ptrdiff_t end = str_find(s, '\n', FORMAT_SIZE);
-    if (end > 0 && str_u64(str_of(s.p + FORMAT_SIZE, (size_t)end - FORMAT_SIZE), &pid) == 0)
-        return err_set(err, -EBUSY, "process %llu has the store for itself", (unsigned long long)pid);
-    return err_set(err, -EBUSY,
-                   flags & CAS_EXCLUSIVE ? "another process has the store open"
-                                         : "another process has the store for itself");
-}
 
 /* Reads the format, and writes it where there is none yet. */
 static int check_format(int lock, int flags, struct err *err)
@@ -49,23 +31,11 @@ static int check_format(int lock, int flags, struct err *err)
 static int open_lock(struct cas *c, struct err *err)
 {
     int flags = c->flags;
-    int mode = flags & (CAS_WRITE | CAS_CREATE | CAS_EXCLUSIVE) ? O_RDWR : O_RDONLY;
+    int mode = flags & (CAS_WRITE | CAS_CREATE) ? O_RDWR : O_RDONLY;
     c->lock = cas__open_at(c->dir, "lock", mode | (flags & CAS_CREATE ? O_CREAT : 0));
     if (c->lock < 0)
         return err_set(err, c->lock, c->lock == -ENOENT ? "there is no store" : "cannot open the store's lock file");
-    int r = cas__lock(c->lock, flags & CAS_EXCLUSIVE);
-    if (r == -EWOULDBLOCK)
-        return busy(c->lock, flags, err);
-    if (r < 0)
-        return err_set(err, r, "cannot lock the store");
-    r = check_format(c->lock, flags, err);
-    if (r == 0 && (flags & CAS_EXCLUSIVE)) {
-        /* For the message of others only; nothing depends on it. */
-        char text[32];
-        int none, n = snprintf(text, sizeof(text), "%ld\n", (long)getpid());
-        cas__pwrite(c->lock, str_of(text, (size_t)n), str_of(NULL, 0), FORMAT_SIZE, &none);
-    }
-    return r;
+    return check_format(c->lock, flags, err);
 }
 
 static int open_packs(struct cas *c, struct err *err)
@@ -91,7 +61,6 @@ int cas_open(int dirfd, int flags, struct cas **ret, struct err *err)
     if (r == 0)
         r = open_packs(c, err);
     if (r < 0) {
-        c->flags &= ~CAS_EXCLUSIVE;
         cas_close(c);
         return r;
     }
@@ -118,8 +87,6 @@ void cas_close(struct cas *c)
     mem_free(c->scratch);
     ZSTD_freeCCtx(c->cctx);
     ZSTD_freeDCtx(c->dctx);
-    if (c->flags & CAS_EXCLUSIVE)
-        (void)cas__truncate(c->lock, FORMAT_SIZE);
     fd_close(&c->log_fd);
     fd_close(&c->packs_dir);
     fd_close(&c->lock);
@@ -141,7 +108,9 @@ int cas_put(struct cas *c, struct str data, struct cas_id *ret)
     cas_hash_init(&h);
     cas_hash_add(&h, data.p, data.n);
     cas_hash_end(&h, id.b);
-    int r = cas__load(c);
+    int r = cas__hold(c);
+    if (r == 0)
+        r = cas__load(c);
     if (r == 0 && !cas__present(c, &id))
         r = cas__append(c, &id, data);
     if (r == 0)
@@ -174,13 +143,16 @@ int cas_get(struct cas *c, const struct cas_id *id, struct buf *out)
     int r = cas__load(c);
     if (r < 0)
         return r;
+    c->vanished = false;
     r = get_known(c, id, out);
-    if ((r == -ENOENT || r == -EIO) && !fresh) {
-        /* Another process may have put it since. */
+    /* Another process may have put it since; or the pack where it was is collected, and it was copied before. */
+    for (int tries = 0; (r == -ENOENT || r == -EIO) && (!fresh || c->vanished) && tries < COLLECTED_TRIES; tries++) {
         int r2 = cas__refresh(c);
         if (r2 < 0)
             return r2;
+        c->vanished = false;
         r = get_known(c, id, out);
+        fresh = true;
     }
     return r == -ENOENT && c->missing ? c->missing : r;
 }
@@ -191,9 +163,16 @@ bool cas_has(struct cas *c, const struct cas_id *id)
     bool fresh = !c->loaded;
     if (cas__load(c) < 0)
         return false;
-    if (cas__present(c, id))
-        return true;
-    return !fresh && cas__refresh(c) == 0 && cas__present(c, id);
+    c->vanished = false;
+    bool is = cas__present(c, id);
+    for (int tries = 0; !is && (!fresh || c->vanished) && tries < COLLECTED_TRIES; tries++) {
+        if (cas__refresh(c) < 0)
+            break;
+        c->vanished = false;
+        is = cas__present(c, id);
+        fresh = true;
+    }
+    return is;
 }
 
 int cas_flush(struct cas *c)
@@ -205,7 +184,13 @@ int cas_flush(struct cas *c)
 int cas_sync(struct cas *c)
 {
     OWN_MEMORY;
-    return cas__sync(c);
+    bool held = c->held;
+    int r = c->flags & CAS_WRITE ? cas__hold(c) : 0;
+    if (r == 0)
+        r = cas__sync(c);
+    if (!held && r == 0)
+        r = cas__release(c);
+    return r;
 }
 
 int cas_adopt(struct cas *c)

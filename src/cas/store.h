@@ -20,7 +20,8 @@
  *   3. A call that fails (disk full, I/O) leaves all blobs that were there, and the store usable.
  *   4. Nothing in a pack or index is believed: lengths, offsets and counts are checked before use, memory is bounded by
  *      LIMIT_CAS_BLOB.
- *   5. gc removes no blob that was marked, and none while another process has the store open (CAS_EXCLUSIVE).
+ *   5. gc removes no blob that was marked, and none that was put, or found to be there by a put, in a hold that began
+ *      after gc did; gc begins when nobody holds. So what is named before its hold ends is never lost.
  *
  * Threads: one at a time uses a store.
  */
@@ -38,14 +39,13 @@ struct cas_id {
 };
 
 enum cas_flags {
-    CAS_WRITE = 1 << 0,     /* may put; else only get */
-    CAS_CREATE = 1 << 1,    /* makes what is missing of the store */
-    CAS_EXCLUSIVE = 1 << 2, /* nobody else has it open, as gc needs: else -EBUSY */
+    CAS_WRITE = 1 << 0,  /* may put; else only get */
+    CAS_CREATE = 1 << 1, /* makes what is missing of the store */
 };
 
 /* Opens the store in the directory @dirfd (taken, closed in every case): works by names below it only, so it can be
- * handed into a confined process. -EBUSY (with who holds it in @err), -EINVAL (a format that is not ours or newer), or
- * errors of the file system. Costs what the number of packs costs, not the number of blobs. */
+ * handed into a confined process. -EINVAL (a format that is not ours or newer), or errors of the file system. Costs
+ * what the number of packs costs, not the number of blobs. */
 int cas_open(int dirfd, int flags, struct cas **ret, struct err *err) __attribute__((warn_unused_result));
 
 /* Flushes (errors are lost: call cas_flush() before) and closes. Accepts NULL. */
@@ -72,6 +72,16 @@ int cas_sync(struct cas *c) __attribute__((warn_unused_result));
  */
 int cas_adopt(struct cas *c) __attribute__((warn_unused_result));
 
+/* Holds. Until a blob is named where gc looks, only a hold keeps it: the first cas_put() begins one, and it lasts until
+ * cas_release() or cas_close(). Who is to name blobs that others have put begins it before looking for them. While
+ * somebody holds, no gc begins; one that is at work goes on. May wait for moments. -EROFS without CAS_WRITE. */
+int cas_hold(struct cas *c) __attribute__((warn_unused_result));
+/* All that was put since is named where gc looks, or never will be: flushes, and ends the hold (unless flushing fails).
+ */
+int cas_release(struct cas *c);
+/* Whether it is in a hold: costs nothing. */
+bool cas_held(const struct cas *c);
+
 struct cas_stat {
     uint64_t blobs, packs;
     uint64_t bytes;                            /* of blobs, as they were put */
@@ -82,16 +92,20 @@ struct cas_stat {
 int cas_stat(struct cas *c, struct cas_stat *ret);
 
 /* Reads and verifies everything: @bad is called for each damaged blob (and once with @id NULL for each damaged stretch
- * of a pack or index, @what says where and what). 0, or a negative error when looking itself failed. @progress (may be
- * NULL) is called with bytes done and bytes in all. */
+ * of a pack or index, @what says where and what). 0, or a negative error when looking itself failed; -EBUSY when a gc
+ * is at work for long. @progress (may be NULL) is called with bytes done and bytes in all. */
 int cas_fsck(struct cas *c, void (*bad)(void *arg, const struct cas_id *id, const char *what),
              void (*progress)(void *arg, uint64_t done, uint64_t all), void *arg);
 
 /* ---- garbage collection: begin, mark all that is to stay, sweep ---- */
 
+#define CAS_GC_WAIT_MS 10000 /* so long gc waits for who writes, and others for gc, before they say so */
+
 struct cas_gc;
-/* Needs CAS_EXCLUSIVE | CAS_WRITE. */
-int cas_gc_begin(struct cas *c, struct cas_gc **ret) __attribute__((warn_unused_result));
+/* Begins one beside other processes that write and read. Needs CAS_WRITE. What is named now and from now on is to be
+ * marked, by reading it after this call. -EBUSY when somebody holds, checks (cas_fsck()), collects or bars it all of
+ * @wait_ms. */
+int cas_gc_begin(struct cas *c, int wait_ms, struct cas_gc **ret, struct err *err) __attribute__((warn_unused_result));
 /* Marks a blob: 1 when it was not marked before, 0 when it was, -ENOENT when the store has none. */
 int cas_gc_mark(struct cas_gc *gc, const struct cas_id *id);
 /* Writes packs anew without what is not marked (@dry: only counts) and frees @gc. A crash in the middle loses nothing.
@@ -99,6 +113,9 @@ int cas_gc_mark(struct cas_gc *gc, const struct cas_id *id);
 int cas_gc_sweep(struct cas_gc *gc, bool dry, uint64_t *ret_blobs, uint64_t *ret_bytes);
 /* Gives up. Accepts NULL. */
 void cas_gc_abort(struct cas_gc *gc);
+/* No gc is at work from here on until cas_close(): for who takes names of blobs away, which others may be about to name
+ * themselves. Waits for one that is; -EBUSY after @wait_ms. */
+int cas_bar_gc(struct cas *c, int wait_ms, struct err *err) __attribute__((warn_unused_result));
 
 /* Whether it is all zeros, which stands for no name. */
 static inline bool cas_id_none(const struct cas_id *id)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/file.h>
 
 #include "base/fd.h"
 #include "base/num.h"
@@ -77,6 +78,11 @@ void cas__stop_writing(struct cas *c)
 {
     if (c->cur)
         write_log(c, c->cur, HEAD_SIZE);
+    cas__forget_log(c);
+}
+
+void cas__forget_log(struct cas *c)
+{
     c->cur = NULL;
     c->log_off = false;
     buf_clear(&c->log);
@@ -138,12 +144,12 @@ int cas__lease(struct cas *c, struct pack *p)
 {
     if (p->leased)
         return 0;
-    if (!p->has_pack || p->sealed || p->broken || p->suspect || p->closed)
+    if (!p->has_pack || p->sealed || p->broken || p->suspect || p->num <= c->condemned)
         return -EBUSY;
     int fd = cas__open(c->packs_dir, p->num, EXT_PACK, O_RDWR);
     if (fd < 0)
         return fd;
-    int r = cas__lock(fd, true);
+    int r = cas__lock(fd, LOCK_EX | LOCK_NB);
     if (r < 0) {
         fd_close(&fd);
         return r == -EWOULDBLOCK ? -EBUSY : r;
@@ -158,18 +164,9 @@ int cas__lease(struct cas *c, struct pack *p)
     return r;
 }
 
-/* Makes a pack of our own. */
-static int new_pack(struct cas *c)
+int cas__pack_make(struct cas *c, uint32_t num, struct pack **ret)
 {
-    uint32_t num = 0;
-    /* Others have made packs since; their numbers are taken. */
-    int r = cas__refresh(c);
-    if (r < 0)
-        return r;
-    for (uint32_t i = 0; i < c->n_packs; i++)
-        num = NUM_MAX(num, c->packs[i]->num);
-    for (int tries = 0; tries < 1000 && num < UINT32_MAX; tries++) {
-        num++;
+    while (num++ < UINT32_MAX) {
         int fd = cas__open(c->packs_dir, num, EXT_PACK, O_RDWR | O_CREAT | O_EXCL);
         if (fd == -EEXIST)
             continue;
@@ -180,6 +177,28 @@ static int new_pack(struct cas *c)
         if (!p)
             return -ENOMEM;
         p->has_pack = true;
+        *ret = p;
+        return 0;
+    }
+    return -ENOSPC;
+}
+
+/* Makes a pack of our own. */
+static int new_pack(struct cas *c)
+{
+    uint32_t num = 0;
+    /* Others have made packs since; their numbers are taken. */
+    int r = cas__refresh(c);
+    if (r < 0)
+        return r;
+    for (uint32_t i = 0; i < c->n_packs; i++)
+        num = NUM_MAX(num, c->packs[i]->num);
+    for (int tries = 0; tries < 1000; tries++) {
+        struct pack *p;
+        r = cas__pack_make(c, num, &p);
+        if (r < 0)
+            return r;
+        num = p->num;
         /* Another process may have been quicker to lock it. It is not removed on failure for the same reason. */
         r = cas__lease(c, p);
         if (r == -EBUSY)
@@ -437,6 +456,9 @@ bool cas__present(struct cas *c, const struct cas_id *id)
     struct place at;
     struct walk w = cas__walk(c, id);
     while (cas__walk_next(c, &w, &at)) {
+        /* In a condemned pack it goes away unless somebody names it. */
+        if (c->held && at.pack && at.pack->num <= c->condemned)
+            continue;
         if (reliable(c, id, &at))
             return true;
     }
@@ -464,6 +486,11 @@ static bool heritage_ok(struct cas *c, struct pack *p)
 static int sync_pack(struct cas *c, struct pack *p)
 {
     int fd = cas__pack_fd(c, p);
+    if (fd == -ENOENT) {
+        /* Collected: what something names was copied and synced before. */
+        p->dirty = false;
+        return 0;
+    }
     if (fd < 0)
         return fd;
     uint64_t end = p->end;
@@ -508,6 +535,8 @@ static int rescue(struct cas *c, struct pack *p)
         if (e.pack != p->index || e.off < p->synced)
             continue;
         int r = cas__read(c, &e.id, &w, true, &record);
+        if (r == -ENOENT)
+            break; /* collected: see sync_pack() */
         if (r < 0)
             return r;
         if (!cas__rec_get(record, p->uid + e.off, &rec))
@@ -556,6 +585,8 @@ int cas__sync(struct cas *c)
 
 void cas__leave(struct cas *c)
 {
+    if (c->cur && cas__hold(c) < 0)
+        cas__forget_log(c); /* it may be condemned */
     /* Who never syncs does so here, once in some thousand blobs: all who come after read the log. */
     struct pack *p = cas__flush(c) == 0 ? c->cur : NULL;
     if (p && p->blobs >= NUM_MAX(2 * LOG_BLOBS, p->count / 4) && sync_pack(c, p) == 0)

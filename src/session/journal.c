@@ -181,7 +181,7 @@ static void on_attend(void *arg)
 
 void journal_show(struct journal *j)
 {
-    if (!j->hidden)
+    if (!j->hidden && !cas_held(j->store))
         return;
     j->hidden = false;
     struct mem_account *acc = mem_use(NULL);
@@ -189,6 +189,9 @@ void journal_show(struct journal *j)
         j->error = cas_flush(j->store);
     if (j->error == 0)
         j->error = trace_flush(j->trace);
+    /* What was put is named by events, all of which are in the file: gc need not wait until the exec ends. */
+    if (j->error == 0)
+        j->error = cas_release(j->store);
     mem_use(acc);
 }
 
@@ -330,6 +333,7 @@ static int started(struct journal *j, int r, const struct wire_exec *e, const st
     while (!session_step(j->session, &wake))
         ;
     trace_drop(j->trace);
+    (void)cas_release(j->store);
     j->error = 0;
     return err_set(err, r, "the command was not run, because its record cannot be written: %s", errtab_text(r));
 }

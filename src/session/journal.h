@@ -68,7 +68,8 @@ int journal_exec(struct journal *j, const struct wire_exec *e, struct err *err) 
 /* As session_line(). The end of input is taken whatever the log's limit is. */
 int journal_line(struct journal *j, struct str line, bool end, struct err *err) __attribute__((warn_unused_result));
 /* Something of the exec that runs is about to be seen: its output is sent, or it does not end at once. From here on it
- * is told as lost when the process dies. A failure is told by journal_ended(). */
+ * is told as lost when the process dies. A failure is told by journal_ended(). To be called before each wait: what was
+ * put for the exec is kept from gc by its record in the log, and until that is in the file gc has to wait. */
 void journal_show(struct journal *j);
 /* The exec or line has ended (session_step() said so) as @r: records it, and puts root and place into @r, or an error
  * when it could not be kept. */

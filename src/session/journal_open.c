@@ -175,6 +175,8 @@ static int open_new(struct journal *j, struct vfs *tmpl, const struct journal_co
     /* Always to the disk: a session that others can see is a whole one, whatever happens to the power. */
     if (r == 0)
         r = journal_sync(j);
+    if (r == 0)
+        r = cas_release(j->store);
     return r ? err_set(err, r, "the session cannot be kept: %s", errtab_text(r)) : 0;
 }
 

@@ -132,6 +132,9 @@ static int mark_of_image(void *arg, const struct cas_id *id)
 {
     struct marking *m = arg;
     int r = cas_gc_mark(m->gc, id);
+    /* It may have been put since gc began, where gc does not look unless asked. */
+    if (r == -ENOENT && cas_has(m->c, id))
+        r = cas_gc_mark(m->gc, id);
     if (r != -ENOENT)
         return r;
     if (!m->bad.code)
@@ -159,25 +162,43 @@ static int mark(void *arg, const struct state_ref *ref, const struct cas_id *id)
     return r < 0 && r != -ENOENT ? r : 0;
 }
 
+static void ignore_bad(void *arg, const struct state_ref *ref, const char *text)
+{
+    (void)arg;
+    (void)ref;
+    (void)text; /* what is no whole log yet, or any more, is no session */
+}
+
+/* Marks what a session names that is being made: it may be visible when gc has removed what nobody named. */
+static int mark_of_new(void *arg, const char *name)
+{
+    struct refs *r = arg;
+    struct err err = {0};
+    r->at = (struct state_ref){.session = name, .name = ""};
+    return str_starts(str_c(name), STR(STATE_NEW)) ? refs_of_log(r, &err) : 0;
+}
+
+/* Marks all that is named. Sessions that are being made first: one that becomes visible meanwhile is met in either. */
+static int mark_all(struct state *s, struct marking *m)
+{
+    struct refs made = {.s = s, .fn = mark, .bad = ignore_bad, .arg = m};
+    int r = state__each(s->sessions, mark_of_new, &made);
+    return r ? r : state_refs(s, mark, note_bad, m);
+}
+
 int state_gc(struct state *s, bool dry, void (*progress)(void *arg, uint64_t done), void *arg, uint64_t *ret_blobs,
              uint64_t *ret_bytes, struct err *err)
 {
     struct marking m = {.progress = progress, .arg = arg};
-    struct err why = {0};
-    int r = state_store(s, CAS_WRITE | CAS_CREATE | CAS_EXCLUSIVE, &m.c, &why);
-    if (r == -EBUSY)
-        return err_set(err, r,
-                       "sessions are in use, and what they are writing nothing names yet: try again when they "
-                       "are done (%.100s)",
-                       why.text);
+    int r = state_store(s, CAS_WRITE | CAS_CREATE, &m.c, err);
     if (r)
-        return err_set(err, r, "%s", why.text);
+        return r;
     if (!dry)
         r = state_tidy(s, err);
-    if (r == 0 && (r = cas_gc_begin(m.c, &m.gc)) != 0)
-        err_set(err, r, "the store: %s", errtab_text(r));
+    if (r == 0)
+        r = cas_gc_begin(m.c, CAS_GC_WAIT_MS, &m.gc, err);
     if (r == 0) {
-        r = state_refs(s, mark, note_bad, &m);
+        r = mark_all(s, &m);
         if (r)
             err_set(err, r, "the store: %s", errtab_text(r));
         else if (m.bad.code)

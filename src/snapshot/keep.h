@@ -25,8 +25,9 @@ struct state_ref {
 int state_refs(struct state *s, int (*fn)(void *arg, const struct state_ref *ref, const struct cas_id *id),
                void (*bad)(void *arg, const struct state_ref *ref, const char *text), void *arg);
 
-/* Removes what nothing needs, and what was left half made (@dry: only counts blobs). -EBUSY while sessions are in use;
- * -EBADMSG while something that names blobs is damaged. @progress may be NULL. */
+/* Removes what nothing needs, and what was left half made (@dry: only counts blobs), beside sessions that are in use.
+ * -EBUSY when one writes all of CAS_GC_WAIT_MS, or another gc or fsck is at work as long; -EBADMSG while something that
+ * names blobs is damaged. @progress may be NULL. */
 int state_gc(struct state *s, bool dry, void (*progress)(void *arg, uint64_t done), void *arg, uint64_t *ret_blobs,
              uint64_t *ret_bytes, struct err *err) __attribute__((warn_unused_result));
 

@@ -412,6 +412,7 @@ static int import_into(struct in *in, struct state_session *ses, struct str name
     r = each_snapshot(in, keep_snapshot);
     if (r) {
         fd_close(&ses->lock_fd);
+        (void)cas_release(in->c); /* destroying waits for a gc, which may wait for us */
         (void)state_session_destroy(in->s, str_c(ses->id), NULL);
     }
     return r;

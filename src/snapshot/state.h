@@ -99,7 +99,8 @@ void state_session_close(struct state_session *ses);
 int state_session_each(struct state *s, int (*fn)(void *arg, const char *id, const char *name), void *arg);
 /* Another name. The session need not be owned. */
 int state_session_rename(struct state *s, struct str who, struct str name, struct err *err);
-/* Ends it: its log, name and snapshots are gone; blobs stay until gc. -EBUSY while a command runs in it. */
+/* Ends it: its log, name and snapshots are gone; blobs stay until gc. -EBUSY while a command runs in it, or
+ * a gc is at work for all of CAS_GC_WAIT_MS. */
 int state_session_destroy(struct state *s, struct str who, struct err *err);
 /* Removes what was half made or half removed when a process was killed, and is not visible. */
 int state_tidy(struct state *s, struct err *err);

@@ -16,6 +16,7 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/num.h"
+#include "cas/store.h"
 #include "types/errtab.h"
 
 #define DESTROY_WAIT_MS 2000      /* a process that has answered may still wait for the disk */
@@ -306,6 +307,7 @@ static int hide(struct state *s, const char *id, char hidden[STATE_HIDDEN_MAX], 
 int state_session_destroy(struct state *s, struct str who, struct err *err)
 {
     FD_AUTO int names = -1, own = -1, dir = -1;
+    struct cas *store = NULL;
     char id[STATE_ID_MAX], name[STATE_NAME_MAX + 1], hidden[STATE_HIDDEN_MAX];
     int r = state__find(s, who, id, name, err);
     if (r)
@@ -313,6 +315,11 @@ int state_session_destroy(struct state *s, struct str who, struct err *err)
     dir = state__open_dir(s->sessions, id);
     r = dir < 0 ? err_set(err, dir, "'%s/sessions/%s': %s", s->path, id, errtab_text(dir))
                 : state__own(dir, name[0] ? name : id, DESTROY_WAIT_MS, &own, err);
+    /* A fork of it that is being made needs what it names, and gc may have looked for that fork already. */
+    if (r == 0)
+        r = state_store(s, CAS_CREATE, &store, err);
+    if (r == 0)
+        r = cas_bar_gc(store, CAS_GC_WAIT_MS, err);
     /* The session's lock first: nobody waits for it with the lock of names in hand. */
     if (r == 0)
         r = state__lock(s, &names, err);
@@ -322,6 +329,7 @@ int state_session_destroy(struct state *s, struct str who, struct err *err)
         r = state__find(s, str_c(id), id, name, err); /* its name now */
     if (r == 0)
         r = hide(s, id, hidden, err);
+    cas_close(store);
     if (r)
         return r;
     /* It is gone; what fails from here on is left to gc. */

@@ -51,17 +51,17 @@ TEST(gc_removes_what_is_not_marked)
     struct cas_stat before, st;
     char buf[600];
     fill(&t, ids);
-    struct cas *c = cas_test_open(&t, CAS_WRITE);
+    struct cas *c = cas_test_open(&t, 0);
     struct cas_gc *gc;
-    CHECK_INT(cas_gc_begin(c, &gc), -EPERM);
+    CHECK_INT(cas_gc_begin(c, 0, &gc, NULL), -EROFS);
     CHECK_INT(cas_stat(c, &before), 0);
     CHECK_INT(before.blobs, BLOBS + 1);
     cas_close(c);
 
-    c = cas_test_open(&t, CAS_WRITE | CAS_EXCLUSIVE);
+    c = cas_test_open(&t, CAS_WRITE);
     uint64_t n[2], bytes[2];
     for (int wet = 0; wet < 2; wet++) {
-        CHECK_INT(cas_gc_begin(c, &gc), 0);
+        CHECK_INT(cas_gc_begin(c, 0, &gc, NULL), 0);
         mark_even(gc, ids);
         CHECK_INT(cas_gc_mark(gc, &ids[2]), 0);
         CHECK_INT(cas_gc_mark(gc, &none), -ENOENT);
@@ -86,13 +86,13 @@ TEST(gc_removes_what_is_not_marked)
     CHECK(cas_test_holds(c, &ids[7], blob(7, buf)));
     cas_close(c);
     /* Nothing is marked. */
-    c = cas_test_open(&t, CAS_WRITE | CAS_EXCLUSIVE);
-    CHECK_INT(cas_gc_begin(c, &gc), 0);
+    c = cas_test_open(&t, CAS_WRITE);
+    CHECK_INT(cas_gc_begin(c, 0, &gc, NULL), 0);
     CHECK_INT(cas_gc_sweep(gc, false, &n[0], &bytes[0]), 0);
     CHECK_INT(cas_stat(c, &st), 0);
     CHECK_INT(st.blobs, 0);
     CHECK_INT(st.stored_bytes, 0);
-    CHECK_INT(cas_gc_begin(c, &gc), 0);
+    CHECK_INT(cas_gc_begin(c, 0, &gc, NULL), 0);
     cas_gc_abort(gc);
     cas_gc_abort(NULL);
     cas_close(c);
@@ -212,10 +212,10 @@ TEST(a_damaged_blob)
         CHECK(cas_test_holds(c, &ids[i], blob(i, buf)));
     cas_close(c);
     /* gc keeps a pack whose damaged blob is marked. */
-    c = cas_test_open(&t, CAS_WRITE | CAS_EXCLUSIVE);
+    c = cas_test_open(&t, CAS_WRITE);
     struct cas_gc *gc;
     uint64_t n, bytes;
-    CHECK_INT(cas_gc_begin(c, &gc), 0);
+    CHECK_INT(cas_gc_begin(c, 0, &gc, NULL), 0);
     CHECK_INT(cas_gc_mark(gc, &ids[1]), 1);
     CHECK_INT(cas_gc_mark(gc, &ids[9]), 1);
     CHECK_INT(cas_gc_sweep(gc, false, &n, &bytes), 0);

@@ -143,10 +143,22 @@ TEST(collecting)
     CHECK_C(out.p, "");
     CHECK_INT(gc(t.s, false, &n, &err), 0);
     CHECK_INT(n, 0);
-    CHECK_INT(state_store(t.s, 0, &c, &err), 0);
-    CHECK_INT(gc(t.s, false, &n, &err), -EBUSY);
-    CHECK(strstr(err.text, "in use") != NULL);
+    /* What nothing names goes, but not while somebody is about to name it. */
+    struct cas_id id_put;
+    struct cas_gc *other;
+    CHECK_INT(state_store(t.s, CAS_WRITE, &c, &err), 0);
+    CHECK_INT(cas_put(c, STR("to be named"), &id_put), 0);
+    CHECK_INT(cas_release(c), 0);
+    CHECK_INT(gc(t.s, false, &n, &err), 0);
+    CHECK_INT(n, 1);
+    /* A session is not destroyed while it may be forked behind the back of gc. */
+    CHECK_INT(cas_gc_begin(c, 0, &other, &err), 0);
+    CHECK_INT(state_session_destroy(t.s, STR("a"), &err), -EBUSY);
+    CHECK(strstr(err.text, "garbage collection") != NULL);
     cas_close(c);
+    cas_gc_abort(NULL);
+    CHECK_INT(fsck(t.s, &out), 0);
+    CHECK_C(out.p, "");
     /* A fork holds what its origin had. */
     struct state_place p;
     char id[STATE_ID_MAX];

@@ -53,7 +53,7 @@ static const char trace[] =
     "  --follow                 go on with what is run from now on, until interrupted or the session is destroyed\n"
     "  --verify                 show nothing of it; verify the whole log: each event is bound to all before it, so a\n"
     "                           flipped bit, a removed or an exchanged event is found; a torn tail, which a killed\n"
-    "                           process leaves, is told and is no damage: the next run cuts it\n" COMMON
+    "                           process or a loss of power leaves, is told and no damage: the next run cuts it\n" COMMON
     "With --json each event of the log is an object on a line of its own, whether it belongs to a command or not.\n"
     "\n" COLOURS "Examples:\n"
     "  frontal-sandbox trace build\n"

@@ -42,7 +42,7 @@ struct showing {
     struct state *s;
     struct trace *t;
     char id[STATE_ID_MAX]; /* of the session */
-    struct cas *store; /* opened when first needed; NULL: not, or not there */
+    struct cas *store;     /* opened when first needed; NULL: not, or not there */
     bool store_tried;
     struct cli_view view;
     bool json, files, output;
@@ -436,7 +436,7 @@ static int verify(struct showing *sh, const char *who, struct err *err)
     int r = trace_verify(sh->t, &rep);
     if (r && r != -EBADMSG)
         return err_set(err, r, "%s: %s", who, errtab_text(r));
-    if (rep.torn) /* a process was killed while it wrote, or writes now: what was acknowledged is whole */
+    if (rep.torn) /* a process was killed while it wrote, or writes now, or power was lost: the next run goes on */
         r = 0;
     if (sh->json) {
         const struct json_member m[] = {
@@ -457,10 +457,9 @@ static int verify(struct showing *sh, const char *who, struct err *err)
         cli_put_hash(&sh->view, &sh->out, &rep.head);
         buf_putc(&sh->out, '\n');
         if (rep.torn)
-            buf_addf(&sh->out,
-                     "torn: the file ends with an event that was not written to its end (bytes: %" PRIu64 "); no "
-                     "command's result is lost by it, and the next run cuts it\n",
-                     rep.torn);
+            buf_addf(&sh->out, "torn tail, will be cut by the next run: %" PRIu64 " bytes that %s\n", rep.torn,
+                     rep.hole ? "were not on the disk when power was lost"
+                              : "a process did not write to their end; no command's result is lost by it");
     } else {
         buf_addf(&sh->out, "damaged: %s\n", rep.what);
         if (rep.events)
@@ -498,7 +497,7 @@ int cli_trace(int argc, char **argv)
     if (r == 0) {
         memcpy(sh.id, ses.id, sizeof(sh.id));
         fd = fcntl(ses.trace_fd, F_DUPFD_CLOEXEC, 3);
-        r = trace_open(fd_steal(&ses.trace_fd), 0, &sh.t, NULL, &err);
+        r = trace_open(fd_steal(&ses.trace_fd), ses.recheck ? TRACE_HOLES : 0, &sh.t, NULL, &err);
         state_session_close(&ses);
     }
     if (r == 0 && want_verify)

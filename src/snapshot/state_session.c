@@ -268,7 +268,7 @@ int state_session_open(struct state *s, struct str who, bool own, int wait_ms, s
         r = err_set(err, -ENOENT, "session '%s' was destroyed meanwhile", name);
     if (r == 0)
         r = open_trace(s, dir, ses.id, own ? O_RDWR : O_RDONLY, &ses.trace_fd, err);
-    ses.recheck = r == 0 && own && !same_boot(dir);
+    ses.recheck = r == 0 && !same_boot(dir);
     if (r) {
         state_session_close(&ses);
         return r;

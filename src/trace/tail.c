@@ -101,26 +101,6 @@ static bool is_begin(struct str s, uint64_t rest)
     return trace_event_length(s.p) > s.n && trace_u32(s.p + s.n - 4) != s.n;
 }
 
-int64_t trace_torn(struct trace *t, const struct trace_pos *at)
-{
-    struct trace_pos pos;
-    struct stat st;
-    struct str s;
-    if (fstat(t->fd, &st) < 0)
-        return -errno;
-    uint64_t size = (uint64_t)st.st_size, rest = size - NUM_MIN(size, at->offset);
-    if (rest == 0 || at->offset < TRACE_FILE_HEAD)
-        return 0;
-    trace_begin(&pos);
-    int r = trace_view(t, &pos, at->offset, NUM_MIN(rest, (uint64_t)LIMIT_TRACE_EVENT), at->offset, &s);
-    bool torn = r == 0 && is_begin(s, rest);
-    if (torn) /* and no whole event lies in it */
-        r = trace_tail_find(t, size, &pos, NULL);
-    torn = torn && r == 0 && pos.offset == at->offset;
-    trace_pos_done(&pos);
-    return torn ? (int64_t)rest : r == -EBADMSG ? 0 : r;
-}
-
 /* ---- holes ---- */
 
 #define SECTOR 512u /* the least that a disk has or has not */
@@ -157,6 +137,38 @@ int trace_hole_find(struct trace *t, uint64_t size, struct trace_pos *pos, struc
     if (r == -EBADMSG && pos->offset < size)
         r = hole_behind(t, pos, size);
     return r == -EBADMSG ? 0 : r;
+}
+
+/* ---- what lies behind the last event that can be read ---- */
+
+int64_t trace_torn(struct trace *t, const struct trace_pos *at, bool *ret_hole)
+{
+    struct trace_pos pos;
+    struct stat st;
+    struct str s;
+    *ret_hole = false;
+    if (fstat(t->fd, &st) < 0)
+        return -errno;
+    uint64_t size = (uint64_t)st.st_size, rest = size - NUM_MIN(size, at->offset);
+    if (rest == 0 || at->offset < TRACE_FILE_HEAD)
+        return 0;
+    trace_begin(&pos);
+    int r = trace_view(t, &pos, at->offset, NUM_MIN(rest, (uint64_t)LIMIT_TRACE_EVENT), at->offset, &s);
+    bool torn = r == 0 && is_begin(s, rest);
+    if (r == 0 && !torn) {
+        pos.offset = at->offset;
+        r = hole_behind(t, &pos, size);
+        *ret_hole = torn = r == 1;
+        r = NUM_MIN(r, 0);
+    }
+    /* And no whole event lies in it: else only a loss of power explains it. */
+    if (torn && !(*ret_hole && (t->flags & TRACE_HOLES))) {
+        r = trace_tail_find(t, size, &pos, NULL);
+        torn = r == 0 && pos.offset == at->offset;
+    }
+    *ret_hole &= torn;
+    trace_pos_done(&pos);
+    return torn ? (int64_t)rest : r == -EBADMSG ? 0 : r;
 }
 
 int trace_tail(struct trace *t, struct trace_pos *pos, struct err *err)

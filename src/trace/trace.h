@@ -292,9 +292,12 @@ struct trace_report {
     struct cas_id head;     /* chain value after them */
     uint64_t bad_offset;    /* of the first event that is not whole; its seq is @events */
     uint64_t torn;          /* bytes from there on, when they are what a write that was not finished leaves; else 0 */
+    bool hole;              /* they begin with a hole, which a loss of power leaves */
     char what[256];         /* a sentence that says where and what; "" when nothing is wrong */
 };
 /* Reads and verifies everything from the begin on. 0; -EBADMSG and *ret says where and what; or another error when
- * looking itself failed. A torn tail (the log ends with the beginning of an event, or with zeros in place of its end)
- * is told apart by ret->torn: nothing that was acknowledged is in it, and opening for append cuts it. */
+ * looking itself failed. A torn tail (the log ends with the beginning of an event, with zeros in place of its end, or
+ * with a hole) is told apart by ret->torn: opening for append cuts it, and nothing that was acknowledged is in it
+ * (after loss of power: nothing that was synced). With whole events behind it a hole is that only for a log that was
+ * opened with TRACE_HOLES, as only then it will be cut there. */
 int trace_verify(struct trace *t, struct trace_report *ret) __attribute__((warn_unused_result));

@@ -98,7 +98,8 @@ int trace_frame_before(struct trace *t, struct trace_pos *pos, uint64_t end, uin
 
 /* tail.c: the place behind the last whole event of a file of @size bytes; needs trace_know(). */
 int trace_tail_find(struct trace *t, uint64_t size, struct trace_pos *pos, struct err *err);
-/* tail.c: whether a torn tail lies behind @pos, where reading on failed: its length, 0 (it is damage), or an error. */
-int64_t trace_torn(struct trace *t, const struct trace_pos *pos);
+/* tail.c: whether a torn tail lies behind @pos, where reading on failed: its length, 0 (it is damage), or an error.
+ * *ret_hole: it begins with a hole. */
+int64_t trace_torn(struct trace *t, const struct trace_pos *pos, bool *ret_hole);
 /* tail.c: reads from the begin: 1 and the place before the first hole, 0 when there is none, or an error. */
 int trace_hole_find(struct trace *t, uint64_t size, struct trace_pos *pos, struct err *err);

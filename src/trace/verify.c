@@ -15,7 +15,7 @@ int trace_verify(struct trace *t, struct trace_report *ret)
     while (r == 1);
     *ret = (struct trace_report){.events = pos.seq, .bytes = pos.offset, .head = pos.chain, .bad_offset = pos.offset};
     memcpy(ret->what, err.text, sizeof(ret->what));
-    int64_t torn = r == -EBADMSG ? trace_torn(t, &pos) : 0;
+    int64_t torn = r == -EBADMSG ? trace_torn(t, &pos, &ret->hole) : 0;
     trace_pos_done(&pos);
     if (torn < 0)
         return (int)torn;

@@ -199,6 +199,8 @@ def trace_follow(t):
 @case
 def trace_verify(t):
     make(t)
+    for i in range(6):
+        sh(t, 'build', 'echo %d' % i)
     t.ok(ok(t, 'trace --verify build').startswith('whole: '))
     path = t.path('state', 'sessions', json.loads(ok(t, 'session show build --json'))['id'], 'trace')
     data = t.read(path)
@@ -206,13 +208,41 @@ def trace_verify(t):
     with open(path, 'r+b') as f:
         f.truncate(len(data) - 1)
     r = ok(t, 'trace --verify build')
-    t.ok(r.startswith('whole: ') and '\ntorn: the file ends with ' in r, r)
     o = json.loads(ok(t, 'trace --verify --json build'))
     t.equal((o['ok'], o['error']), (True, None))
     t.equal(o['torn_bytes'], len(data) - 1 - o['bytes'])
+    torn = '\ntorn tail, will be cut by the next run: %d bytes that '
+    t.ok(r.startswith('whole: ') and torn % o['torn_bytes'] + 'a process did not write' in r, r)
     with open(path, 'wb') as f:
         f.write(data)
     t.ok('torn' not in ok(t, 'trace --verify build'))
+    # Power was lost: a sector is not there, and whole events are behind it. Only then it is cut there.
+    hole = bytearray(data)
+    at = (data.index(b'rm /tmp/w/b') // 512 + 1) * 512
+    hole[at:at + 512] = bytes(512)
+    with open(path, 'wb') as f:
+        f.write(hole)
+    r = fs(t, 'trace --verify build')
+    t.equal(r.status, 1)
+    t.ok(r.out.startswith(b'damaged: '), r)
+    boot = os.path.join(os.path.dirname(path), 'boot')
+    was = os.readlink(boot)
+    os.unlink(boot)
+    os.symlink('another', boot)
+    r = ok(t, 'trace --verify build')
+    o = json.loads(ok(t, 'trace --verify --json build'))
+    t.equal((o['ok'], o['bytes'] + o['torn_bytes']), (True, len(data)))
+    t.ok(o['bytes'] <= at and torn % o['torn_bytes'] + 'were not on the disk' in r, r)
+    # The next run does what was said.
+    t.equal(sh(t, 'build', 'true').status, 0)
+    t.ok('torn' not in ok(t, 'trace --verify build'))
+    now = t.read(path)
+    t.equal(now[:o['bytes']], data[:o['bytes']])
+    t.ok(now[o['bytes']:o['bytes'] + 100] != hole[o['bytes']:o['bytes'] + 100])
+    os.unlink(boot)
+    os.symlink(was, boot)
+    with open(path, 'wb') as f:
+        f.write(data)
     with open(path, 'r+b') as f:
         at = data.index(b'rm /tmp/w/b')  # of the second command
         f.seek(at)

@@ -40,14 +40,19 @@ static struct str event_of(const struct image *m, unsigned i)
 }
 
 /* What verifying @bytes says. */
-static int verify(struct str bytes, struct trace_report *ret)
+static int verify_with(struct str bytes, int flags, struct trace_report *ret)
 {
     struct trace *t;
-    CHECK_INT(trace_open(file_of(bytes), 0, &t, NULL, NULL), 0);
+    CHECK_INT(trace_open(file_of(bytes), flags, &t, NULL, NULL), 0);
     int r = trace_verify(t, ret);
     CHECK((r < 0) == (ret->what[0] != 0));
     trace_close(t);
     return r;
+}
+
+static int verify(struct str bytes, struct trace_report *ret)
+{
+    return verify_with(bytes, 0, ret);
 }
 
 static void check_bad_at(struct str bytes, unsigned seq, size_t offset)
@@ -232,7 +237,7 @@ TEST(torn_tails_of_many_sizes)
             /* What no write leaves is damage, though it is cut. */
             struct trace_report report;
             CHECK_INT(verify(buf_str(&b), &report), -EBADMSG);
-            CHECK_INT(report.torn, n < TRACE_HEAD || (fill == 0 && n <= LIMIT_TRACE_EVENT) ? n : 0);
+            CHECK_INT(report.torn, n < TRACE_HEAD || fill == 0 ? n : 0);
         }
     }
     buf_done(&m.b);
@@ -314,34 +319,59 @@ TEST(chained_and_wrong)
 
 /* ---- loss of power ---- */
 
-/* Sectors that are zeros end the log before the event they are in; another kind of damage does not. */
-TEST(holes_end_the_log)
+/* Sectors that are zeros end the log before the event they are in. */
+static void check_holes(const struct image *m, unsigned *ret_torn)
 {
-    struct image m = image_of(test_seed(), MOST, 60);
-    for (size_t sector = 512; sector + 512 <= m.b.n; sector += 512) {
+    for (size_t sector = 512; sector + 512 <= m->b.n; sector += 512) {
         BUF_AUTO struct buf b;
         buf_init(&b, 1u << 20);
-        buf_adds(&b, buf_str(&m.b));
+        buf_adds(&b, buf_str(&m->b));
         memset(b.p + sector, 0, 512);
         /* Where the sector begins there may be zeros already: the upper bytes of an event's length. */
         size_t changed = sector;
-        while (b.p[changed] == m.b.p[changed])
+        while (b.p[changed] == m->b.p[changed])
             changed++;
         unsigned first = 0;
-        while (m.at[first + 1] <= changed)
+        while (m->at[first + 1] <= changed)
             first++;
         struct trace *t = NULL;
-        uint64_t cut = 0;
+        uint64_t cut = 0, count;
         int fd = file_of(buf_str(&b));
         CHECK_INT(trace_open(fcntl(fd, F_DUPFD_CLOEXEC, 0), TRACE_APPEND | TRACE_HOLES, &t, &cut, NULL), 0);
         CHECK_INT(trace_count(t), first);
-        CHECK_INT(cut, m.b.n - m.at[first]);
+        CHECK_INT(cut, m->b.n - m->at[first]);
         trace_close(t);
         t = open_again(fd, NULL);
         CHECK_INT(trace_count(t), first);
         trace_close(t);
         fd_close(&fd);
+        /* Verifying tells before what opening will do, be it that power may have been lost or not. */
+        struct trace_report report;
+        CHECK_INT(verify_with(buf_str(&b), TRACE_HOLES, &report), -EBADMSG);
+        CHECK_INT(report.torn, cut);
+        CHECK_INT(report.bad_offset, m->at[first]);
+        CHECK_INT(verify(buf_str(&b), &report), -EBADMSG);
+        *ret_torn += report.hole;
+        if (m->n > TRACE_OPEN_CHECKS)
+            continue; /* what opening does not look at it does not tell */
+        int64_t without = cut_of(buf_str(&b), &count);
+        CHECK_INT(without, report.torn ? (int64_t)report.torn : -EBADMSG);
+        CHECK(first < m->n - 1 || report.torn == cut);
     }
+}
+
+TEST(holes_end_the_log)
+{
+    unsigned torn = 0;
+    for (unsigned i = 0; i < 20; i++) {
+        struct image m = image_of(test_seed() + i, 3, 4000);
+        check_holes(&m, &torn);
+        buf_done(&m.b);
+    }
+    CHECK(torn > 0);
+    struct image m = image_of(test_seed(), MOST, 60);
+    check_holes(&m, &torn);
+    /* Another kind of damage does not. */
     m.b.p[m.at[MOST - 3] + 20] ^= 1;
     struct trace *t = NULL;
     CHECK_INT(trace_open(file_of(buf_str(&m.b)), TRACE_APPEND | TRACE_HOLES, &t, NULL, NULL), -EBADMSG);

@@ -131,6 +131,16 @@ def settle(t, state, name, before, after):
     return before
 
 
+def collect(rng, state):
+    """Begins to collect what nothing needs, beside everything else; now and then it is killed."""
+    p = subprocess.Popen([BINARY, 'store', 'gc', '--state', state], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                         stderr=subprocess.PIPE, start_new_session=True)
+    if rng.randrange(3) == 0:
+        time.sleep(rng.random() * 0.02)
+        kill(p.pid)
+    return p
+
+
 def kill_at_random(t, durable):
     rng = random.Random(SEED + durable)
     state, m, kills, acknowledged, lost = t.path('state'), Model(), 0, 0, 0
@@ -140,11 +150,15 @@ def kill_at_random(t, durable):
     while kills < KILLS // 2 and not t.failures:
         text, then = random_command(rng, m)
         start = time.monotonic()
+        gc = collect(rng, state) if rng.randrange(3) == 0 else None
         p = spawn(state, 's', text, *options)
         if rng.randrange(4):
             time.sleep(rng.random() * longest)
             strike(rng, p)
         out = p.communicate(timeout=60 * SLOW)[0]
+        if gc:
+            said = gc.communicate(timeout=60 * SLOW)[1]
+            t.ok(gc.returncode in (0, -signal.SIGKILL), said)
         if p.returncode == then.n % 3 and out.decode() == 'done-%d\n' % then.n:
             acknowledged += 1
             longest = max(longest * 0.9, time.monotonic() - start)

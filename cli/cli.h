@@ -80,8 +80,8 @@ int cli_add_mount(struct cli_options *o, const char *spec);
 /* The absolute path without symlinks; heap, NULL when there is none. */
 char *cli_real_path(const char *path);
 
-/* The userland's directory: FRONTAL_USERLAND, else the one that userland/build made in the user's cache. -1: there is
- * none. */
+/* The userland's directory: FRONTAL_USERLAND, else the one that userland/build made in the user's cache, where
+ * XDG_CACHE_HOME, HOME or, when there is none, /etc/passwd has it. -1: there is none. */
 int cli_userland_open(void);
 
 /* Prints the help of a verb (NULL: of the whole) on standard output. */

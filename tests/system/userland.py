@@ -62,6 +62,15 @@ def without_a_userland(t):
     t.ok(b'userland/build' in r.err)
 
 
+@case
+def another_home_has_the_same_userland(t):
+    env = {k: v for k, v in os.environ.items() if k not in ('FRONTAL_USERLAND', 'XDG_CACHE_HOME')}
+    same = run(['--json'], verb='tools', env=env)
+    t.equal(run(['--json'], verb='tools', env=dict(env, HOME=t.path('none'))).out, same.out)
+    del env['HOME']
+    t.equal(run(['--json'], verb='tools', env=env).out, same.out)
+
+
 @needs('git')
 def git_init_add_commit_log(t):
     r = sh('git init -q p && cd p && echo hi > a && git add a && git commit -qm x && git log --oneline')

@@ -143,6 +143,9 @@ static int choose_cwd(struct session *s, struct str asked, struct err *err)
             return err_set(err, e, "working directory '%.*s': %s", (int)asked.n, asked.p, errtab_text(e));
         BUF_AUTO struct buf path;
         buf_init(&path, LIMIT_PATH);
+        /* As getcwd(3) would name it: it becomes PWD. */
+        while (asked.n > 1 && asked.p[asked.n - 1] == '/')
+            asked.n--;
         e = asked.p[0] == '/' ? buf_adds(&path, asked) : vfs_dir_path(s->tree, ino, &path);
         if (e)
             return err_set(err, e, "working directory '%.*s': %s", (int)asked.n, asked.p, errtab_text(e));

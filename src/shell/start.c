@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/num.h"
+#include "shell/builtin/cd_int.h"
 #include "shell/exec_int.h"
 #include "shell/options_int.h"
 #include "shell/state_int.h"
@@ -156,7 +157,8 @@ void start_import(struct shell *sh, char **envp)
     posargs_unref(before);
 }
 
-/* PWD is kept if it names the current directory (POSIX, cd); else it is found by walking up. */
+/* PWD is kept if it names the current directory (POSIX, cd), and pwd prints its logical form; else it is found by
+ * walking up. */
 static void set_pwd(struct shell *sh)
 {
     struct vfs *v = proc_set_vfs(sh->ps);
@@ -165,14 +167,17 @@ static void set_pwd(struct shell *sh)
     struct buf path BUF_AUTO;
     uint64_t ino;
     buf_init(&path, LIMIT_PATH);
-    if (pwd.n && pwd.p[0] == '/' && vfs_lookup(v, &ctx, 0, pwd, 0, &ino) == 0 && ino == ctx.cwd)
-        buf_adds(&path, pwd);
-    else if (vfs_dir_path(v, ctx.cwd, &path) < 0)
+    bool kept = pwd.n && pwd.p[0] == '/' && vfs_lookup(v, &ctx, 0, pwd, 0, &ino) == 0 && ino == ctx.cwd &&
+                cd__clean(sh, pwd, &path);
+    if (!kept) {
         buf_clear(&path);
+        if (vfs_dir_path(v, ctx.cwd, &path) < 0)
+            buf_clear(&path);
+    }
     if (path.n) {
         mem_free((void *)(uintptr_t)sh->pwd.p);
         sh->pwd = str_of(mem_dup(path.p, path.n), path.n);
-        set_var(sh, "PWD", path.p, VAR_EXPORT);
+        set_var(sh, "PWD", kept ? pwd.p : path.p, VAR_EXPORT);
     }
     if (!var_get(sh, "OLDPWD").p)
         set_var(sh, "OLDPWD", NULL, VAR_EXPORT);

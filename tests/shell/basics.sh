@@ -216,3 +216,5 @@ RANDOM=42; echo $RANDOM $RANDOM; RANDOM=42; echo $RANDOM
 a=(1 2 "3 4"); echo ${#a[@]} "${a[2]}" "${a[@]}"; a[5]=x; echo ${!a[@]}; a+=(y); echo "${a[@]: -1}"; unset 'a[1]'; declare -p a
 ### assoc
 declare -A m=([a]=1 [b]="2 3"); m[c]=4; for k in "${!m[@]}"; do echo "$k=${m[$k]}"; done | sort; echo ${#m[@]}; declare -p m
+### an inherited PWD stays, pwd cleans it
+cd /tmp; for p in /tmp/ /tmp/. //tmp /tmp/../tmp /tmp// /usr tmp ''; do PWD=$p bash -c 'echo $PWD; pwd; cd .; echo $PWD'; done

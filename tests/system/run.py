@@ -294,6 +294,8 @@ def environment_given(t):
 @case
 def user_and_workdir(t):
     t.equal(sh('id -u; pwd', '--user', 'root', '--workdir', '/tmp').out, b'0\n/tmp\n')
+    t.equal(sh('pwd; echo $PWD; env pwd', '--workdir', '/usr/bin//').out, b'/usr/bin\n' * 3)
+    t.equal(sh('pwd; echo $PWD', '--workdir', '/').out, b'/\n/\n')
     t.equal(sh('id -u', '--user', '4321').out, b'4321\n')
 
 

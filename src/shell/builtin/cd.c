@@ -47,11 +47,7 @@ static bool is_dir(struct shell *sh, struct str path)
     return proc_stat(sh->p, path, 0, &st) == 0 && (st.mode & S_IFMT) == S_IFDIR;
 }
 
-/*
- * The logical form of an absolute path: no "." and no "..", each of which must follow a directory that is there (POSIX
- * cd, step 8). Two slashes at the start, and no more, stay. False when a directory is missing.
- */
-static bool clean(struct shell *sh, struct str path, struct buf *out)
+bool cd__clean(struct shell *sh, struct str path, struct buf *out)
 {
     size_t i = 0;
     buf_putc(out, '/');
@@ -104,7 +100,7 @@ int cd__enter(struct shell *sh, const char *who, struct str dir, bool no_links, 
     join(sh, dir, &joined);
     if (joined.err)
         return -ENAMETOOLONG;
-    bool logical = !no_links && clean(sh, buf_str(&joined), &path);
+    bool logical = !no_links && cd__clean(sh, buf_str(&joined), &path);
     int r = proc_chdir(sh->p, logical ? buf_str(&path) : dir.n ? dir : STR("."));
     if (r < 0 && logical && r != -EINTR) {
         /* The name under which the shell knows its directory may no longer lead to it. */

@@ -256,6 +256,10 @@ int cmd_spawn_start(struct cmd *c, int argc, char **argv, char **env, struct cmd
 /* Waits for the first of the children in @v to end: 0, its index and outcome, and its pid is then 0. -EINTR or -ECHILD:
  * all of @v is given up. */
 int cmd_spawn_wait(struct cmd *c, struct cmd_child *v, size_t n, size_t *ret_i, struct outcome *ret);
+/* Waits for @child, no longer than to @deadline (proc_now(); INT64_MAX: none). 0 and its outcome; -ETIMEDOUT; -EINTR
+ * when a caught signal is pending. SIGCHLD is caught from then on, and taken here. -EINTR when the command must end,
+ * and -ECHILD: the child is given up. */
+int cmd_spawn_wait_until(struct cmd *c, struct cmd_child *child, int64_t deadline, struct outcome *ret);
 
 /* Name of a uid or gid from /etc/passwd and /etc/group of the tree (kept in c->keep), or NULL; and back (-ENOENT). */
 const char *cmd_user_name(struct cmd *c, uint32_t uid);

@@ -269,3 +269,31 @@ const char *num_human_text(uint64_t n, uint64_t unit, const struct num_human *h,
     snprintf(out, NUM_TEXT, "%s%s", p, suffix);
     return out;
 }
+
+bool cmd_interval(const char *text, double *ret)
+{
+    char *end;
+    double v = strtod(text, &end);
+    if (end == text || !(v >= 0))
+        return false;
+    if (*end && end[1])
+        return false;
+    switch (*end) {
+    case 0:
+    case 's':
+        break;
+    case 'm':
+        v *= 60;
+        break;
+    case 'h':
+        v *= 60 * 60;
+        break;
+    case 'd':
+        v *= 60 * 60 * 24;
+        break;
+    default:
+        return false;
+    }
+    *ret = v;
+    return true;
+}

@@ -2,6 +2,7 @@
 #include "shell/cmd/cmd.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <sys/wait.h>
 
 #include "engine/engine.h"
@@ -278,5 +279,29 @@ int cmd_spawn_wait(struct cmd *c, struct cmd_child *v, size_t n, size_t *ret_i, 
                 v[i].err = spawn_end(v[i].spawn, *ret);
                 return 0;
             }
+    }
+}
+
+int cmd_spawn_wait_until(struct cmd *c, struct cmd_child *child, int64_t deadline, struct outcome *ret)
+{
+    struct proc *p = c->p;
+    (void)proc_sigaction(p, SIGCHLD, PROC_SIG_CATCH);
+    for (;;) {
+        p->sig_pending &= ~(1ull << (SIGCHLD - 1));
+        int pid = p->must_end ? -EINTR : proc_wait(p, child->pid, WNOHANG, ret, NULL);
+        if (pid < 0) {
+            spawn_leave(child->spawn);
+            child->pid = 0;
+            return pid;
+        }
+        if (pid > 0) {
+            child->pid = 0;
+            child->err = spawn_end(child->spawn, *ret);
+            return 0;
+        }
+        if (proc_signal_pending(p))
+            return -EINTR;
+        if (proc_sleep(p, deadline) == 0)
+            return -ETIMEDOUT;
     }
 }

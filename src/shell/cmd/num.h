@@ -55,3 +55,6 @@ const char *num_human_text(uint64_t n, uint64_t unit, const struct num_human *h,
 
 /* @v in decimal at the end of @out; returns its first digit. */
 char *num_u64_text(uint64_t v, char out[24]);
+
+/* Seconds of "1.5m" as sleep and timeout read it: false if it is none. */
+bool cmd_interval(const char *text, double *ret);

@@ -5,37 +5,9 @@
 #include <math.h>
 
 #include "base/clock.h"
+#include "shell/cmd/num.h"
 
 static const struct cmd_opt opts[] = {{0}};
-
-/* Seconds of "1.5m": false if it is none. */
-static bool interval(const char *text, double *ret)
-{
-    char *end;
-    double v = strtod(text, &end);
-    if (end == text || !(v >= 0))
-        return false;
-    if (*end && end[1])
-        return false;
-    switch (*end) {
-    case 0:
-    case 's':
-        break;
-    case 'm':
-        v *= 60;
-        break;
-    case 'h':
-        v *= 60 * 60;
-        break;
-    case 'd':
-        v *= 60 * 60 * 24;
-        break;
-    default:
-        return false;
-    }
-    *ret = v;
-    return true;
-}
 
 static int sleep_main(struct cmd *c)
 {
@@ -46,7 +18,7 @@ static int sleep_main(struct cmd *c)
     if (c->optind == c->argc)
         return cmd_missing(c);
     for (int i = c->optind; i < c->argc; i++) {
-        if (interval(c->argv[i], &v)) {
+        if (cmd_interval(c->argv[i], &v)) {
             total += v;
         } else {
             cmd_err(c, "invalid time interval %s", cmd_quote_loc(c, c->argv[i]));

@@ -418,18 +418,25 @@ static bool words(struct syntax *s, struct find_parse *ps)
     return true;
 }
 
+/* The -print that is understood: like one that is given it keeps its place behind what decides. */
+static void understood(struct item *it)
+{
+    it->t.fn = find__t_print;
+    it->effects = true;
+}
+
 static bool to_program(struct syntax *s)
 {
     struct find *f = s->f;
     struct part p;
     if (s->n == 1) {
         s->n = 0;
-        add(s, ITEM_TEST, "-print", true)->t.fn = find__t_print;
+        understood(add(s, ITEM_TEST, "-print", true));
     } else if (s->acts) {
         s->at = 1;
     } else {
         add(s, ITEM_CLOSE, ")", true);
-        add_operand(s, ITEM_TEST, "-print", true)->t.fn = find__t_print;
+        understood(add_operand(s, ITEM_TEST, "-print", true));
     }
     if (!expression(s, PREC_NONE, s->at ? &s->items[0] : NULL, &p))
         return false;

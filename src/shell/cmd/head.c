@@ -38,6 +38,7 @@ struct head {
     char delim;
     bool headers, first_done;
     char *block;
+    uint64_t written;
 };
 
 static int read_error(struct head *h, int err, const char *name)
@@ -46,13 +47,19 @@ static int read_error(struct head *h, int err, const char *name)
     return 1;
 }
 
+static int put(struct head *h, const char *p, size_t n)
+{
+    h->written += n;
+    return cmd_write(h->c, p, n);
+}
+
 static int head_bytes(struct head *h, int fd, const char *name)
 {
     for (uint64_t left = h->n; left > 0 && cmd_poll(h->c) == 0;) {
         ssize_t n = proc_read(h->c->p, fd, h->block, NUM_MIN(left, (uint64_t)CMD_BLOCK));
         if (n < 0)
             return read_error(h, (int)n, name);
-        if (n == 0 || cmd_write(h->c, h->block, (size_t)n) < 0)
+        if (n == 0 || put(h, h->block, (size_t)n) < 0)
             break;
         left -= (uint64_t)n;
     }
@@ -77,7 +84,7 @@ static int head_lines(struct head *h, int fd, const char *name)
                 break;
             }
         }
-        if (cmd_write(h->c, h->block, take) < 0)
+        if (put(h, h->block, take) < 0)
             break;
     }
     return 0;
@@ -107,7 +114,7 @@ static void let_go(struct head *h, struct held *k, bool ended)
             k->lines--;
         }
     }
-    cmd_write(h->c, p, go);
+    put(h, p, go);
     k->start += go;
     /* Moving what is held only once it is outweighed keeps the work linear. */
     if (k->start > k->b.n / 2) {
@@ -132,7 +139,7 @@ static int head_elide(struct head *h, int fd, const char *name)
     int status = 0;
     ssize_t n = 0;
     buf_init(&k.b, LIMIT_LINE);
-    while (cmd_poll(h->c) == 0 && (n = proc_read(h->c->p, fd, h->block, CMD_BLOCK)) > 0) {
+    while (cmd_poll(h->c) == 0 && h->c->out_err == 0 && (n = proc_read(h->c->p, fd, h->block, CMD_BLOCK)) > 0) {
         if (!h->bytes)
             k.lines += count_lines(h->block, (size_t)n, h->delim);
         if (buf_add(&k.b, h->block, (size_t)n) < 0) {
@@ -145,7 +152,24 @@ static int head_elide(struct head *h, int fd, const char *name)
         status = read_error(h, (int)n, name);
     else
         let_go(h, &k, true);
+    if (n == 0 && k.b.n > k.start) /* who reads on gets what was held back */
+        proc_lseek(h->c->p, fd, -(int64_t)(k.b.n - k.start), SEEK_CUR);
     buf_done(&k.b);
+    return status;
+}
+
+/* What the real tool's buffer of standard output holds: more than that fails while it is written, less at the end. */
+#define HEAD_BUFFER 4096u
+
+/* A write that failed, as the real tool tells of it when it did not come to the end: "error writing". */
+static int write_error(struct head *h, int status)
+{
+    struct cmd *c = h->c;
+    if (h->written >= HEAD_BUFFER && cmd_flush(c) < 0 && !c->out_reported && !c->p->must_end) {
+        cmd_errno(c, c->out_err, "error writing %s", cmd_quote(c, "standard output", true));
+        c->out_reported = true;
+        status = 1;
+    }
     return status;
 }
 
@@ -252,7 +276,7 @@ static int head_main(struct cmd *c)
     for (int i = c->optind; i < c->argc && c->out_err == 0 && !c->p->must_end; i++)
         status |= one(&h, c->argv[i]);
     cmd_block_put(h.block);
-    return status;
+    return write_error(&h, status);
 }
 
 CMD(head, head_main, 1, "Usage: head [OPTION]... [FILE]...\n",

@@ -60,7 +60,9 @@ static int remove_parents(const struct rmdir *m, char *dir)
         if (r < 0) {
             if (ignorable(m, r, dir))
                 return 0;
-            cmd_errno(m->c, r, "failed to remove directory %s", cmd_quote(m->c, dir, true));
+            /* No directory: a link in the path. */
+            cmd_errno(m->c, r, r == -ENOTDIR ? "failed to remove %s" : "failed to remove directory %s",
+                      cmd_quote(m->c, dir, true));
             return 1;
         }
     }
@@ -79,8 +81,9 @@ static int remove_one(const struct rmdir *m, const char *dir, bool parents)
     if (r == -ENOTDIR && n > 0 && dir[n - 1] == '/') {
         while (n > 1 && dir[n - 1] == '/')
             n--;
-        if (vfs_stat(cmd_vfs(m->c), &ctx, 0, str_of(dir, n), VFS_NOFOLLOW, &st) == 0 && S_ISLNK(st.mode) &&
-            vfs_stat(cmd_vfs(m->c), &ctx, 0, str_of(dir, n), 0, &st) == 0 && S_ISDIR(st.mode)) {
+        int there = vfs_stat(cmd_vfs(m->c), &ctx, 0, str_of(dir, n), 0, &st);
+        bool leads = there == 0 ? S_ISDIR(st.mode) : there == -ENOENT;
+        if (leads && vfs_stat(cmd_vfs(m->c), &ctx, 0, str_of(dir, n), VFS_NOFOLLOW, &st) == 0 && S_ISLNK(st.mode)) {
             cmd_err(m->c, "failed to remove %s: Symbolic link not followed", cmd_quote(m->c, dir, true));
             return 1;
         }

@@ -154,8 +154,9 @@ static bool kinds_ok(struct copier *k, const struct copy_item *it)
 static bool unlink_first(struct copier *k, struct copy_item *it)
 {
     struct vfs_ctx ctx = cmd_ctx(k->c);
-    bool wanted = k->o.unlink_first || (k->o.keep_links && it->dstat.nlink > 1) ||
-                  (k->o.deref == COPY_DEREF_NEVER && !S_ISREG(it->sst.mode));
+    bool wanted = k->o.unlink_first ||
+                  (!k->o.attributes_only && ((k->o.keep_links && it->dstat.nlink > 1) ||
+                                             (k->o.deref == COPY_DEREF_NEVER && !S_ISREG(it->sst.mode))));
     if (S_ISDIR(it->dstat.mode) || k->o.move || !wanted)
         return true;
     int r = vfs_unlink(cmd_vfs(k->c), &ctx, it->dst_at, it->dst);
@@ -169,6 +170,9 @@ static bool unlink_first(struct copier *k, struct copy_item *it)
     return true;
 }
 
+/* A hard link @dst to the copy at @earlier; what is there goes. */
+static bool link_to(struct copier *k, const struct copy_item *it, const char *earlier);
+
 /* Looks at the destination. STEP_ENTER: go on; else the step's result. *ret_renamed is set when the source counts as
  * moved. */
 static enum step look_at_dest(struct copier *k, struct copy_item *it, bool *ret_renamed)
@@ -180,7 +184,7 @@ static enum step look_at_dest(struct copier *k, struct copy_item *it, bool *ret_
     int r = it->dst_at == 0
                 ? proc_stat(k->c->p, it->dst, through ? 0 : VFS_NOFOLLOW, &it->dstat)
                 : vfs_stat(cmd_vfs(k->c), &ctx, it->dst_at, it->dst, through ? 0 : VFS_NOFOLLOW, &it->dstat);
-    it->new_dst = r < 0;
+    it->new_dst = r < 0 && r != -ELOOP; /* a loop of links is there, and goes when it cannot be opened */
     if (r == -ENOENT || (r == -ELOOP && k->o.unlink_after_fail))
         return STEP_ENTER;
     if (r < 0) {
@@ -192,8 +196,10 @@ static enum step look_at_dest(struct copier *k, struct copy_item *it, bool *ret_
         return STEP_FAILED;
     }
     if (k->o.update && !dir && it->dstat.mtime >= it->sst.mtime) {
+        /* Other names of the same source become links to this one. */
+        const char *earlier = copied_to(k, &it->sst, k->dst.p);
         *ret_renamed = true; /* so that mv leaves the source */
-        return STEP_OK;
+        return !earlier || link_to(k, it, earlier) ? STEP_OK : STEP_FAILED;
     }
     if ((k->o.move || !dir) && kept(k, it)) {
         *ret_renamed = true;

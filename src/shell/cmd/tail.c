@@ -19,6 +19,7 @@ static const struct cmd_opt opts[] = {
     {'s', "sleep-interval", CMD_ARG},
     {'v', "verbose", CMD_NO_ARG},
     {'z', "zero-terminated", CMD_NO_ARG},
+    {260, "-disable-inotify", CMD_NO_ARG}, /* undocumented there; nothing but polling is done here */
     {'f', NULL, CMD_NO_ARG},
     {'F', NULL, CMD_NO_ARG},
     {'0', NULL, CMD_NO_ARG},
@@ -410,6 +411,8 @@ static int option(struct tail *t, int o, int *quiet)
         return add_pid(t);
     case 258:
         t->retry = true;
+        return 0;
+    case 260:
         return 0;
     case 's':
         t->interval = strtod(c->optarg, &end);

@@ -71,6 +71,21 @@ def another_home_has_the_same_userland(t):
     t.equal(run(['--json'], verb='tools', env=env).out, same.out)
 
 
+@needs('gawk')
+def gawk_has_its_extensions(t):
+    prints(t, 'gawk \'@load "ordchr"; BEGIN { print ord("A"), chr(66) }\'', '65 B\n')
+    prints(t, "echo a > f; gawk -i inplace '{ print $0 \"x\" }' f; cat f", 'ax\n')
+    prints(t, 'gawk \'@load "filefuncs"; BEGIN { chdir("/usr"); print stat("bin", s), s["type"] }\'', '0 directory\n')
+    t.equal(sh('gawk -l nosuch "BEGIN {}"').status, 1)
+
+
+@needs('diff3', 'sdiff')
+def diff3_and_sdiff_run_diff(t):
+    files = 'printf "1\\n2\\n3\\n" > a; printf "1\\nx\\n3\\n" > b; printf "1\\n2\\n3\\n4\\n" > c; '
+    prints(t, files + 'diff3 -m b a c', '1\nx\n3\n4\n')
+    t.equal(sh(files + 'sdiff -s a b').out.split(), [b'2', b'|', b'x'])
+
+
 @needs('git')
 def git_init_add_commit_log(t):
     r = sh('git init -q p && cd p && echo hi > a && git add a && git commit -qm x && git log --oneline')

@@ -76,7 +76,7 @@ def gawk_has_its_extensions(t):
     prints(t, 'gawk \'@load "ordchr"; BEGIN { print ord("A"), chr(66) }\'', '65 B\n')
     prints(t, "echo a > f; gawk -i inplace '{ print $0 \"x\" }' f; cat f", 'ax\n')
     prints(t, 'gawk \'@load "filefuncs"; BEGIN { chdir("/usr"); print stat("bin", s), s["type"] }\'', '0 directory\n')
-    t.equal(sh('gawk -l nosuch "BEGIN {}"').status, 1)
+    t.equal(sh('gawk -l nosuch "BEGIN {}"').status, 2)
 
 
 @needs('diff3', 'sdiff')

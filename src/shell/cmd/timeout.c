@@ -37,7 +37,7 @@ static int64_t deadline_in(struct cmd *c, double seconds)
 {
     int64_t now = proc_now(c->p->ps);
     double ns = ceil(seconds * 1e9);
-    if (seconds == 0 || ns >= (double)(INT64_MAX - now))
+    if (seconds <= 0 || ns >= (double)(INT64_MAX - now))
         return INT64_MAX;
     return now + (int64_t)ns;
 }

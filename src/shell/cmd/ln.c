@@ -135,7 +135,12 @@ static int check(struct ln *l, const char *from, const char *dest, const struct 
         cmd_err(c, "%s: cannot overwrite directory", cmd_quote(c, dest, false));
         return -1;
     }
-    if (!l->symbolic && src->ino == st.ino && src->dev == st.dev && l->force) {
+    /* A symbolic link in place of the file that it would name loses that file too. */
+    struct vfs_stat target;
+    bool known = !l->symbolic || vfs_stat(v, &ctx, 0, str_c(from), 0, &target) == 0;
+    if (l->symbolic)
+        src = &target;
+    if (l->force && known && src->ino == st.ino && src->dev == st.dev) {
         const char *x = strrchr(from, '/'), *y = strrchr(dest, '/');
         size_t a = x ? (size_t)(x - from) : 0, b = y ? (size_t)(y - dest) : 0;
         uint64_t pa = 0, pb = 0;

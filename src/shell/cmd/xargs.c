@@ -448,7 +448,7 @@ static int xargs_main(struct cmd *c)
     }
     if (!open_input(&x))
         return 1;
-    x.exit_if_long |= x.replace != NULL;
+    x.exit_if_long |= x.replace != NULL || x.lines_per_run != 0;
     x.args_most = x.chars_most / sizeof(char *) - 2;
     buf_init(&x.word, LIMIT_ARGS);
     buf_init(&x.text, LIMIT_ARGS);

@@ -127,9 +127,12 @@ static inline int load(struct shell *sh, struct sym *s, int64_t *ret)
 
 /* ---- elements ---- */
 
-static void bad_subscript(struct shell *sh, struct str name)
+/* The expression goes on, with 0; unless the shell ends. */
+static int bad_subscript(struct shell *sh, struct str name)
 {
     sh_error(sh, "%.*s: bad array subscript", (int)name.n, name.p);
+    sh_reported(sh);
+    return sh->flow == FLOW_NONE ? 0 : -EINVAL;
 }
 
 /* A number that is a subscript. An error in it abandons the command, whatever it is part of, and names no builtin. */
@@ -182,20 +185,18 @@ static int load_ref(struct machine *m, int64_t *ret)
     struct str text;
     *ret = 0;
     if (r->bad) {
-        bad_subscript(sh, r->sub->name);
-        if (!r->sub->text.n)
-            bad_subscript(sh, r->sub->name); /* bash says it twice */
-        return 0;
+        int e = bad_subscript(sh, r->sub->name);
+        return e == 0 && !r->sub->text.n ? bad_subscript(sh, r->sub->name) : e; /* bash says it twice */
     }
-    if (!v || !var_count(v))
-        return sh_opt(sh, OPT_NOUNSET) ? unbound(sh, r->sub->sym) : 0;
+    if ((!v || !var_count(v)) && sh_opt(sh, OPT_NOUNSET))
+        return unbound(sh, r->sub->sym);
     if (!r->assoc && r->index < 0) {
-        r->index += (v->flags & VAR_ARRAY) ? var_max_index(v) : 0;
-        if (r->index < 0) {
-            bad_subscript(sh, r->sub->sym->name);
-            return 0;
-        }
+        r->index += v && (v->flags & VAR_ARRAY) ? var_max_index(v) : 0;
+        if (r->index < 0)
+            return bad_subscript(sh, r->sub->sym->name);
     }
+    if (!v)
+        return 0;
     if (!var_elem(sh, v, r->key, r->index, &text))
         return 0;
     if (arith__decimal(text, ret))
@@ -216,7 +217,7 @@ static int store_ref(struct machine *m, int64_t val)
             sh_error(sh, "%s%s`%.*s': not a valid identifier", sh->arith_who ? sh->arith_who : "",
                      sh->arith_who ? ": " : "", (int)r->sub->name.n, r->sub->name.p);
         else
-            bad_subscript(sh, r->sub->name);
+            return bad_subscript(sh, r->sub->name);
         return 0;
     }
     int n = snprintf(digits, sizeof(digits), "%lld", (long long)val);

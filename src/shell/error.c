@@ -114,6 +114,12 @@ int sh_misused(struct shell *sh, int status)
     return status;
 }
 
+void sh_reported(struct shell *sh)
+{
+    if (sh_opt(sh, OPT_ERREXIT) && sh->flow == FLOW_NONE)
+        (void)sh_fatal(sh, 1);
+}
+
 int sh_fatal(struct shell *sh, int status)
 {
     sh->last_status = status;

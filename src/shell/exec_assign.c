@@ -72,6 +72,7 @@ static int assign_indexed(struct shell *sh, struct sym *s, const struct values *
             int64_t index;
             if (!v->key.n) {
                 sh_error(sh, "[]=%.*s: bad array subscript", (int)v->text.n, v->text.p);
+                sh_reported(sh);
                 continue;
             }
             if (arith_eval_text(sh, v->key, &index) < 0)
@@ -82,6 +83,7 @@ static int assign_indexed(struct shell *sh, struct sym *s, const struct values *
                 if (index < 0) {
                     sh_error(sh, "[%.*s]=%.*s: bad array subscript", (int)v->key.n, v->key.p, (int)v->text.n,
                              v->text.p);
+                    sh_reported(sh);
                     continue;
                 }
             }
@@ -103,6 +105,7 @@ static int assign_assoc(struct shell *sh, struct sym *s, const struct values *l)
         struct str key = v->key, val = v->text;
         if (!v->has_key && l->v[0].has_key) {
             sh_error(sh, "%s: %.*s: must use subscript when assigning associative array", s->name.p, (int)val.n, val.p);
+            sh_reported(sh);
             continue;
         }
         if (!v->has_key) {
@@ -112,6 +115,7 @@ static int assign_assoc(struct shell *sh, struct sym *s, const struct values *l)
         if (!key.n) {
             sh_error(sh, v->has_key ? "[%.*s]=%.*s: bad array subscript" : "%.*s%.*s: bad array subscript", (int)key.n,
                      key.n ? key.p : "", v->has_key ? (int)val.n : 0, val.n ? val.p : "");
+            sh_reported(sh);
             continue;
         }
         int r = var_set_elem(sh, s, key, 0, val, v->append);
@@ -195,12 +199,14 @@ static int subscript(struct shell *sh, const struct assign *as, const struct var
         return -EINVAL;
     if (!ret_key->n) {
         sh_error(sh, "%.*s[]: bad array subscript", (int)as->name.n, as->name.p);
+        sh_reported(sh);
         return -EINVAL;
     }
     if (assoc)
         return 0;
     if (str_eq(*ret_key, STR("@")) || str_eq(*ret_key, STR("*"))) {
         sh_error(sh, "%.*s[%s]: bad array subscript", (int)as->name.n, as->name.p, ret_key->p);
+        sh_reported(sh);
         return -EINVAL;
     }
     return arith_eval_text(sh, *ret_key, ret_index);

@@ -230,7 +230,7 @@ static int field_glob(struct expander *x)
     if (sh_shopt(sh, SHOPT_FAILGLOB)) {
         struct buf *b = &x->st->buf;
         sh_error(sh, "no match: %.*s", (int)(b->n - x->start), b->p + x->start);
-        return expand__discard(sh);
+        return expand__refuse(sh);
     }
     return sh_shopt(sh, SHOPT_NULLGLOB) ? 1 : 0;
 }

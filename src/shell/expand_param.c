@@ -30,7 +30,7 @@ static int bad_substitution(struct expander *x, const struct param *p, enum expa
         sh_error(sh, "%.*s: bad substitution", (int)x->word->src.n, x->word->src.p);
     else
         sh_error(sh, "${%.*s}: bad substitution", (int)p->source.n, p->source.p);
-    return expand__discard(sh);
+    return expand__refuse(sh);
 }
 
 static int unbound(struct shell *sh, const struct param *p, struct str name)
@@ -70,16 +70,18 @@ static int get_element(struct shell *sh, struct param *p, struct str *ret)
     if (r < 0)
         return r;
     v = var_find(sh, p->sym); /* the subscript may have assigned to it */
-    if (v && !(v->flags & VAR_ASSOC) && index < 0) {
-        index += (v->flags & VAR_ARRAY) ? var_max_index(v) : 0;
-        if (index < 0 && (v->flags & (VAR_SET | VAR_ARRAY))) {
+    if (!(v && v->flags & VAR_ASSOC) && index < 0) {
+        index += v && (v->flags & VAR_ARRAY) ? var_max_index(v) : 0;
+        bool some = v && (v->flags & VAR_SET || ((v->flags & VAR_ARRAY) && var_count(v)));
+        if (index < 0 && (some || p->op != OP_LENGTH)) {
             if (p->op == OP_LENGTH) {
                 struct str sub = p->subscript->src;
                 sh_error(sh, "%.*s]: bad array subscript", (int)sub.n, sub.p ? sub.p : "");
-                return expand__discard(sh);
+                return expand__refuse(sh);
             }
             sh_error(sh, "%.*s: bad array subscript", (int)p->name.n, p->name.p);
-            return 0;
+            sh_reported(sh);
+            return sh->flow == FLOW_NONE ? 0 : -EINVAL;
         }
     }
     return v && var_elem(sh, v, key, index, ret);
@@ -359,13 +361,13 @@ static int op_assign(struct expander *x, struct param *p, enum expand_ctx ctx)
     int64_t index = 0;
     if (p->kind != PARAM_VAR) {
         sh_error(sh, "$%.*s: cannot assign in this way", (int)p->name.n, p->name.p);
-        return expand__discard(sh);
+        return expand__refuse(sh);
     }
     const struct var *v = p->sym ? var_find(sh, p->sym) : NULL;
     if ((p->all && !(v && v->flags & VAR_ASSOC)) || !p->sym) {
         struct str name = expand__name(sh, p);
         sh_error(sh, "%.*s: bad array subscript", (int)name.n, name.p);
-        return expand__discard(sh);
+        return expand__refuse(sh);
     }
     int r = expand_str(sh, p->arg, ctx == XP_QUOTE ? EXPAND_QUOTED : EXPAND_PLAIN, &text);
     if (p->all)
@@ -465,7 +467,7 @@ static int op_keys(struct expander *x, struct param *p, bool quoted)
 static int invalid_name(struct shell *sh, struct str s)
 {
     sh_error(sh, "%.*s: invalid variable name", (int)s.n, s.p ? s.p : "");
-    return expand__discard(sh);
+    return expand__refuse(sh);
 }
 
 /* The number that @s is, of a positional parameter: true. */
@@ -550,7 +552,7 @@ static int resolve_indirect(struct shell *sh, struct param *p, struct param *q, 
             return 0;
         name = expand__name(sh, p);
         sh_error(sh, "%.*s: invalid indirect expansion", (int)name.n, name.p);
-        return expand__discard(sh);
+        return expand__refuse(sh);
     }
     r = expand__copy(sh, name, &name);
     if (r == 0)

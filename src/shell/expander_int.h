@@ -92,10 +92,17 @@ static inline int expand__discard(struct shell *sh)
     return sh->flow == FLOW_NONE ? sh_abort(sh, 1) : -EINVAL;
 }
 
+/* As expand__discard(), after an error that sh_reported() speaks of. -EINVAL. */
+static inline int expand__refuse(struct shell *sh)
+{
+    sh_reported(sh);
+    return expand__discard(sh);
+}
+
 /* The shell ends (unless it is interactive): unset variables with set -u, ${x:?}. -EINVAL. */
 static inline int expand__exit(struct shell *sh)
 {
-    return sh_fatal(sh, sh->dash_c ? 127 : 1);
+    return sh_fatal(sh, sh->dash_c && !sh_opt(sh, OPT_ERREXIT) ? 127 : 1);
 }
 
 /* For loops whose length a guest chooses: -EINTR when the process must end. */

@@ -440,6 +440,7 @@ int64_t var_max_index(const struct var *v)
 int var__readonly(struct shell *sh, const struct sym *s)
 {
     sh_error(sh, "%s: readonly variable", s->name.p);
+    sh_reported(sh);
     return -EPERM;
 }
 
@@ -770,6 +771,7 @@ int var_set_elem(struct shell *sh, struct sym *s, struct str key, int64_t index,
     int64_t given = index;
     if ((v->flags & VAR_ARRAY) && index < 0 && (index += arr_max(v->arr) + 1) < 0) {
         sh_error(sh, "%s[%lld]: bad array subscript", s->name.p, (long long)given);
+        sh_reported(sh);
         return -ERANGE;
     }
     struct str old;

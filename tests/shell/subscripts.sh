@@ -96,3 +96,11 @@ unset i; echo "[$q]" ${q-unset}
 declare -A a=(k v); declare -n q=a[@]; echo "$q"
 ### process substitutions that are operators
 declare -a i=(9); [[ i[7<(4+2)] -eq 9 ]]; echo $?
+
+### negative subscripts of what is not there
+echo ${a[-5]}; echo $?
+echo $((a[-5])); echo $?
+m=(); echo ${m[-1]} ${#m[-1]}
+declare -a d; echo ${d[-1]} x; echo $((d[-1])); echo ${#d[-1]}; echo ${d[-1]:-d}; echo "${d[-1]+s}"
+unset a; echo ${#a[-1]}; echo ${a[-1]:-d}; echo ${a[-1]#x}; (( a[-1] )); echo $?
+declare -A h; echo ${h[-1]} $((h[-1]))

@@ -223,6 +223,7 @@ static int declare_bound(struct decl *d, struct sym *s, struct declared *t)
         if (!d->plain)
             return fail(d, t->name, "readonly variable");
         sh_error(sh, "%s: readonly variable", t->name.p);
+        sh_reported(sh);
         return sh_misused(sh, 1);
     }
     if (d->clear & VAR_NAMEREF && v && v->flags & VAR_NAMEREF) {

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@ int __real_open(const char *path, int flags, ...);
 int __real_openat(int dirfd, const char *path, int flags, ...);
 int __real_mkdir(const char *path, mode_t mode);
 int __real_mkdirat(int dirfd, const char *path, mode_t mode);
+int __real_linkat(int olddirfd, const char *old, int newdirfd, const char *path, int flags);
 DIR *__real_opendir(const char *path);
 DIR *__real_fdopendir(int fd);
 FILE *__real_fopen(const char *path, const char *mode);
@@ -137,6 +139,24 @@ DIR *__wrap_fdopendir(int fd)
     if (d != NULL)
         set_cloexec(fd);
     return d;
+}
+
+/* wasi-libc's finds neither name when both are those of the working directory; its link() does. */
+int __wrap_linkat(int olddirfd, const char *old, int newdirfd, const char *path, int flags)
+{
+    char *target;
+    int r;
+
+    if (olddirfd != AT_FDCWD || newdirfd != AT_FDCWD)
+        return __real_linkat(olddirfd, old, newdirfd, path, flags);
+    if ((flags & AT_SYMLINK_FOLLOW) == 0)
+        return link(old, path);
+    target = realpath(old, NULL);
+    if (target == NULL)
+        return -1;
+    r = link(target, path);
+    free(target);
+    return r;
 }
 
 FILE *__wrap_fopen(const char *path, const char *mode)

@@ -52,6 +52,8 @@ int main(void)
     ok(st.st_uid == getuid() && st.st_gid == getgid(), "owner is the user");
     works(chown("f", getuid(), getgid()));
     works(fchown(fd, -1, -1));
+    works(linkat(AT_FDCWD, "f", AT_FDCWD, "f2", 0));
+    works(unlink("f2"));
     works(link("f", "f2"));
     ok(stat("f2", &st2) == 0 && st2.st_ino == st.st_ino && st2.st_nlink == 2, "a second link");
     works(symlink("f", "l"));

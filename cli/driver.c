@@ -58,6 +58,12 @@ static uint64_t ceiling(const struct limits *l, bool wasm)
     return sum;
 }
 
+/* More slots than usual, which cost time, for who asked for more processes than usual. */
+static uint32_t programs(const struct limits *l)
+{
+    return l->processes > limits_default().processes ? (uint32_t)NUM_MIN(l->processes, LIMIT_WASM_PROGRAMS) : 0;
+}
+
 static void send_create(struct driver *d, const struct cli_options *o)
 {
     struct wire_mount mounts[LIMIT_MOUNTS];
@@ -156,6 +162,7 @@ static int begin(struct driver *d, struct cli_options *o, struct err *err)
         .lock_fd = d->keep.ses.lock_fd,
         .userland_fd = userland_fd,
         .own_modules = cli_own_modules(o),
+        .programs = programs(&o->limits),
     };
     r = worker_spawn(&cfg, &d->worker, err);
     if (r && o->session)

@@ -52,8 +52,9 @@ struct wasm_config {
     void *compile_arg;
 };
 
-/* Programs that a worker of the command line has slots for. A slot costs time when the engine is made (a system call
- * for the guard of its stack), so it is not as many as there could be. */
+/* Programs that a worker of the command line has slots for, if the session may not have more processes than by default.
+ * A slot costs time when the engine is made (a system call for the guard of its stack; 1 ms for 300 of them), so it is
+ * not as many as there could be. */
 #define WASM_PROGRAMS 256
 /* Private writable memory that the runtime of so many maps in advance or keeps for the next program, and does not
  * charge to a session: stacks, tables, slots that are free again. */

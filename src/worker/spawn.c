@@ -73,7 +73,7 @@ static void child(int sock, const struct worker_config *cfg, struct confine_repo
     uint64_t missing = 0;
     note_missing(report, &notes, &missing);
     struct userland u;
-    userland_init(&u, wasm ? cfg->userland_fd : -1, pagemap_fd >= 0, cfg->own_modules);
+    userland_init(&u, wasm ? cfg->userland_fd : -1, pagemap_fd >= 0, cfg->own_modules, cfg->programs);
     int r = worker_serve(sock, cfg, &u, report->applied, missing, buf_str(&notes));
     userland_done(&u);
     _exit(r ? 125 : 0);

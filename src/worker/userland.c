@@ -32,11 +32,11 @@ static void show_layer(struct userland *u, int dir_fd)
     u->session.layer_arg = u->layer;
 }
 
-void userland_init(struct userland *u, int dir_fd, bool scan, bool own)
+void userland_init(struct userland *u, int dir_fd, bool scan, bool own, uint32_t programs)
 {
     *u = (struct userland){.ask.fd = -1};
     const struct wasm_config cfg = {.dir_fd = dir_fd,
-                                    .programs = WASM_PROGRAMS,
+                                    .programs = programs ? programs : WASM_PROGRAMS,
                                     .scan = scan,
                                     .seal = own ? NULL : seal,
                                     .compile = own ? ask_compile : NULL,

@@ -20,8 +20,8 @@ struct userland {
 };
 
 /* Of the directory @dir_fd, -1: there is none. @scan: wasm_prepare() has worked. @own: modules of the user's own run;
- * else the process forbids itself new executable memory when the programs of the userland are mapped. What is missing
- * or broken there is as if it were not there. */
-void userland_init(struct userland *u, int dir_fd, bool scan, bool own);
+ * else the process forbids itself new executable memory when the programs of the userland are mapped. @programs:
+ * slots, 0: WASM_PROGRAMS. What is missing or broken there is as if it were not there. */
+void userland_init(struct userland *u, int dir_fd, bool scan, bool own, uint32_t programs);
 /* Frees it; no session may live. */
 void userland_done(struct userland *u);

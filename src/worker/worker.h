@@ -45,6 +45,7 @@ struct worker_config {
     /* Whether modules of the user's own run. The driver then answers WIRE_COMPILE (worker/modules.h), and the worker
      * does not forbid itself new executable memory. */
     bool own_modules;
+    uint32_t programs; /* slots for WebAssembly programs; 0: WASM_PROGRAMS */
 };
 
 /* Starts a worker. -errno and @err when no process or socket can be had; what goes wrong in the child arrives as a

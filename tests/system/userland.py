@@ -208,5 +208,13 @@ def sessions_that_are_kept_replay(t):
     t.equal(r.status, 0, r)
 
 
+@needs('python3')
+def many_programs_sleep_at_once(t):
+    # More than a session has slots for by default (256), which a higher limit of processes brings.
+    r = run(['--limit', 'processes=700', '--limit', 'memory=8G', '-c',
+             'for i in {1..300}; do { python3 -c "import time; time.sleep(3)" && echo slept; } & done; wait'])
+    t.equal((r.status, r.out.count(b'slept'), r.err), (0, 300, b''))
+
+
 if __name__ == '__main__':
     main()

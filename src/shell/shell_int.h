@@ -335,8 +335,9 @@ void sh_write_fd(struct shell *sh, int fd, struct str s);
 void sh_errno(struct shell *sh, int err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* A parse error, one or two lines as bash prints it; @what is "" or the -c / eval / source context bash names. */
 void sh_syntax_error(struct shell *sh, const struct parse_error *e);
-/* After the message of an error that bash counts as a failure under set -e wherever it is met, in conditions and behind ||
- * too (bad substitution, a bad subscript, a readonly variable; those of arithmetic are none): then the shell ends. */
+/* After the message of an error that bash counts as a failure under set -e wherever it is met, in conditions and
+ * behind || too (bad substitution, a bad subscript, a readonly variable; not those of arithmetic): the shell ends then.
+ */
 void sh_reported(struct shell *sh);
 /* An expansion error that abandons the current top-level command, but not the script (division by 0, bad substitution,
  * failglob, assignment to a readonly variable): flow ABORT and status @status (bash: 1). Returns -EINVAL. */

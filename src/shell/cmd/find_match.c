@@ -20,6 +20,8 @@ static void glob_arg(struct find_parse *ps, const char *arg, int flags)
 
 static bool glob_match(struct find *f, const struct find_glob *g, struct str text)
 {
+    if (!g->text.n) /* compiled, it would match anything; no name is empty */
+        return false;
     int flags = g->flags & PATTERN_UTF8 ? pattern__flags(g->text, text, g->flags) : g->flags;
     return pattern__run(flags & PATTERN_UTF8 ? g->utf8 : g->bytes, f->c->p, text, PAT_WHOLE) >= 0;
 }

@@ -106,7 +106,8 @@ class Place:
         argv = [self.options.bin, 'run', '--quiet', '--user', str(NOBODY if ROOT else os.getuid())]
         for name, value in self.env(script, '/usr/bin:/bin').items():
             argv += ['--env', f'{name}={value}']
-        argv += ['--mount', f'{self.variant(index)}:{self.dir}', '--workdir', self.dir, '--copy-out', f'{self.dir}:{self.out}', '-c', script, 'bash']
+        argv += ['--mount', f'{self.variant(index)}:{self.dir}', '--workdir', self.dir, '--limit', f'cpu={6 * PROCESSOR}', '--limit', f'output={2 * OUTPUT}',
+                 '--copy-out', f'{self.dir}:{self.out}', '-c', script, 'bash']
         # The umask of the host is for what is copied out; the session has its own, 022.
         result = self.execute(argv, self.options.host_env, '/', 0)
         return Outcome(*result, differ_tree.look(self.out) if os.path.isdir(self.out) else None)

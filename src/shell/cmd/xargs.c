@@ -93,6 +93,8 @@ static bool add(struct xargs *x, int ch)
 /* What is before the first NUL is all that an argument can hold. */
 static void cut_word(struct xargs *x)
 {
+    if (x->replace) /* what it is put into ends at a NUL in it */
+        return;
     buf_trunc(&x->word, strlen(x->word.p));
 }
 

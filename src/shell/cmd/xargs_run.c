@@ -281,6 +281,6 @@ void xargs__insert(struct xargs *x, const char *arg)
     if (*arg)
         xargs__fail(x, "command too long");
     else
-        xargs__push(x, b.p, b.n);
+        xargs__push(x, b.p, strlen(b.p)); /* it ends at a NUL of the input */
     buf_done(&b);
 }

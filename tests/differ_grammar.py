@@ -144,7 +144,7 @@ class Grammar:
         addr = lambda: self.pick('', '', self.n(1), '$', '1,3', '2,$', f'/{self.word()}/', '1~2', '2!', '0~3', '/o/,/a/', '$!', '2,+1', '1,/e/', '0,/a/', '3,~2', '/a/I')
         rx = lambda: self.regex(kind, 1).replace('/', '.')
         rep = lambda: self.pick('X', '[&]', '', r'\U&', r'\u&', '<&>', 'a b', r'\n', '&&', r'\L&\E!', r'\t', r'x\&y')
-        cmd = lambda: self.pick(f's/{rx()}/{rep()}/{self.pick("", "g", "2", "I", "gI", "p", "2g", "w new")}', 'p', 'd', '=', 'q', 'n', 'N', 'G', 'h;g', 'x', 'D', 'P', 'l', 'y/abc/xyz/',
+        cmd = lambda: self.pick(f's/{rx()}/{rep()}/{self.pick("", "g", "2", "I", "gI", "p", "2g", "w out3")}', 'p', 'd', '=', 'q', 'n', 'N', 'G', 'h;g', 'x', 'D', 'P', 'l', 'y/abc/xyz/',
                                 f'a\\\n{self.word()}', f'i {self.word()}', f'c {self.word()}', 'n;d', '$!N;P;D', 'H;$!d;x;s/\\n/,/g', 'q3', 'Q', 'r j1.txt', 'z', 'F', 'w out1',
                                 ':a;s/oo/o/;ta', 'R s1.txt', 'y/a,/,a/', 's|a|/|g', 'b', 'l 20', 'W out2', '{p;p}', 's/\\(.\\)\\(.\\)/\\2\\1/' if kind == 'B' else 's/(.)(.)/\\2\\1/')
         exprs = ' '.join('-e ' + shlex.quote(addr() + cmd()) for _ in range(self.r.randint(1, 2)))
@@ -205,7 +205,7 @@ class Grammar:
         return 'paste' + self.pick('', ' -d,', ' -s', " -d '\\t:'", ' -sd ,', " -d '\\0'", ' -z') + ' ' + self.files(1, 3)
 
     def c_tee(self, pipe):
-        return 'tee' + self.pick('', ' -a', '', ' -p') + ' ' + self.pick('new', 'out1', 'out1 out2', 'a.txt', '/dev/null', 'nodir/x', 'src/new.c') + ('' if pipe else ' < ' + self.file(0))
+        return 'tee' + self.pick('', ' -a', '', ' -p') + ' ' + self.pick('out3', 'out1', 'out1 out2', '/dev/null', 'nodir/x') + ('' if pipe else ' < ' + self.file(0))
 
     def c_od(self, pipe):
         return 'od' + self.pick('', ' -c', ' -An -tx1', ' -tx2z', ' -b', ' -An -c -w8', ' -td4', ' -j3 -N10 -c', ' -Ax -tu1', ' -v -to1', ' -s') + self.input(pipe, 1, 1)
@@ -274,7 +274,7 @@ class Grammar:
                                      r"'%*d|%-*s|\n' 5 42 6 ab", r"'%.3s|\n' abcdef", r"'%%|%5%\n'", r"'a\x41\u00e9\n'", r"'%d\n' 0x1f 010 \'a abc", r"'no newline'", r"'%s' a b c", r"'%(%Y)T\n' 0", r"'\e[1m%s\e[0m\n' bold", r"'%+d % d\n' 5 6", r"'%i\n' -7", r"'%u\n' 3", r"'%s %s\n' one", "-v v '%s' x; echo $v", r"'%.0f %.1f\n' 2.5 0.05", r"'%10s|%-10s|\n' é é", r"-- '%s\n' x", "''")
 
     def args(self):
-        return ' '.join(self.pick('a', "'b c'", '""', '-n', '*', '$HOME', '"$v"', "'x'", '1', '\\\\', '"q\'q"', '~', '{1..3}', 's?.txt', "$'a\\nb'", '"${x:-def}"') for _ in range(self.r.randint(1, 4)))
+        return ' '.join(self.pick('a', "'b c'", '""', '-n', '$HOME', '"$v"', "'x'", '1', '\\\\', '"q\'q"', '~', '{1..3}', 's?.txt', "$'a\\nb'", '"${x:-def}"') for _ in range(self.r.randint(1, 4)))
 
     def c_echo(self, pipe):
         return 'echo' + self.pick('', '', '', ' -n', ' -e', ' -E', ' -ne') + ' ' + self.args()
@@ -298,7 +298,7 @@ class Grammar:
         top = self.pick('.', 'src', 'odd', '. src', 'nofile', 'dirlink', 'dirlink/', '-L .', '-H dirlink', '-P .', 'a.txt', 'src odd', '')
         test = lambda: self.pick("-name '*.txt'", '-type f', '-type d', '-type l', "-iname '*.C'", '-size +0', '-size -2', '-empty', "-path './src/*'", '-perm 644', '-perm -u+x', '-newer b.txt', "-regex '.*\\.[ch]'", '-maxdepth 1', '-mindepth 1', '-name src -prune -o', '! -name "*.c"',
                                "\\( -name '*.c' -o -name '*.h' \\)", '-size 1', '-size -100c', '-links 1', '-user nobody', '-lname "a*"', '-readable', '-executable', '-not -type f', '-xtype f', '-xtype l', '-perm /111', '-true', '-false', '-samefile a.txt', "-wholename '*sub*'", "-regextype posix-extended -regex '.*(c|h)'", '-depth', '-newermt 2020-01-01T05:00:00', '-type f,l', '-size +1k', "-name '[a-c]*'", '-daystart -mtime +1', '-mmin +5', "-name '.*'", '-maxdepth 2', '-inum 0', '-follow', '-uid 0', '-anewer nofile', '-type x', '-nogroup', '-name', '-size x', '-ilname "A*"', "-iregex '.*TXT'", '-mount', '-xdev', '-noleaf', '-ipath "./SRC/*"')
-        act = self.pick('', '', '', '-print', '-print0 | tr "\\0" "\\n"', "-printf '%p %y %f\\n'", "-printf '%P %s %m\\n' -type f", '-exec echo {} \\;', '-exec echo x {} +  | wc -w', "-printf '%h|%d|%l\\n'", '-exec test -f {} \\; -print', "-printf '%M %n\\n'", '-execdir echo {} \\;', "-printf '%TY-%Tm %t\\n' -name a.txt", '-ls | wc -l', "-printf '%-20f|%5s\\n' -type f", '-exec false {} \\;', "-printf '%u %g %#m %H\\n'", '-fprint out1', "-printf '%a\\101\\n' -false", '-exec grep -l foo {} +', "-printf '%%|%Y' -false", "-exec sh -c 'echo \"$0\" $#' {} + | wc -l", '-print -o -print', '-printf "%T@ %TH:%TM\\n" -name b.txt', '-exec', '-exec nosuch {} \\;')
+        act = self.pick('', '', '', '-print', '-print0 | tr "\\0" "\\n"', "-printf '%p %y %f\\n'", "-type f -printf '%P %s %m\\n'", '-exec echo {} \\;', '-exec echo x {} +  | wc -w', "-printf '%h|%d|%l\\n'", '-exec test -f {} \\; -print', "-printf '%M %n\\n'", '-execdir echo {} \\;', "-name a.txt -printf '%TY-%Tm %t\\n'", '-ls | wc -l', "-type f -printf '%-20f|%5s\\n'", '-exec false {} \\;', "-printf '%u %g %#m %H\\n'", '-fprint out1', "-printf '%f\\101\\n'", '-exec grep -l foo {} +', "-printf '%%|%Y\\n'", "-exec sh -c 'echo \"$0\" $#' {} + | wc -l", '-print -o -print', '-name b.txt -printf "%T@ %TH:%TM\\n"', '-exec', '-exec nosuch {} \\;')
         if self.chance(.08):
             return self.pick("find src -name '*.h' -delete", 'find . -empty -delete', "find odd -type f -exec rm {} +", "find src -depth -type d -exec chmod 700 {} \\;", "find . -type l -exec rm -f {} \\;", 'find void src/sub -delete', "find . -name '*.c' -exec mv {} {}.bak \\;", "find . -type f -execdir chmod g+w {} +")
         tests = ' '.join(test() for _ in range(self.r.randint(0, 3)))
@@ -442,13 +442,13 @@ class Grammar:
             s = '{ ' + s + '; }'
         k = self.r.random()
         if k < .5:
-            return f'{s} > {self.pick("new", "out1", "out2", "void/r", "nodir/x", "src/new.c")}'
+            return f'{s} > {self.pick("out1", "out2", "out3", "nodir/x")}'
         if k < .7:
-            return f'{s} >> {self.pick("new", "out1", "a.txt", "b.txt")}'
+            return f'{s} >> {self.pick("out1", "out3")}'
         if k < .8 and not self.safe:
             return f'{s} 2>/dev/null'
         if k < .9:
-            return f'{s} >| new; cat new'
+            return f'{s} >| out3; cat out3'
         return f'{s} > /dev/null'
 
     def plain(self):

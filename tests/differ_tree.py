@@ -50,6 +50,8 @@ def texts(r):
         'c.txt': '\n'.join(sentence(r, 1) for _ in range(4)),
         'dup.txt': ''.join(sorted(f'{r.choice(WORDS[:6])}\n' for _ in range(14))),
         'empty': '',
+        # Where pipelines write: a listing at their other end would race with a new name.
+        'out1': '', 'out2': '', 'out3': '',
         'nums.txt': ''.join(number(r) + '\n' for _ in range(15)),
         'ints.txt': ''.join(f'{r.randint(-50, 999)}\n' for _ in range(12)),
         'p.csv': csv,

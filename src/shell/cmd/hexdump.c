@@ -9,6 +9,7 @@
 
 #define LINE 16
 
+/* Colours (-L) are of what -e and -f describe; the ready-made formats have none. */
 static const struct cmd_opt opts[] = {
     {'b', "one-byte-octal", CMD_NO_ARG},
     {'C', "canonical", CMD_NO_ARG},

@@ -339,6 +339,8 @@ static int read_entries(struct ls *l, const char *path, uint64_t dir)
     char name[LIMIT_NAME + 1] = "";
     size_t n = 0;
     int r;
+    /* Not read by way of it: it is there to be seen in /proc/self/fd, as opendir(3)'s is. */
+    int fd = proc_open(l->c->p, str_c(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     while ((r = cmd_poll(l->c)) == 0 && (r = vfs_dir_next(v, dir, str_of(name, n), &e)) > 0) {
         n = NUM_MIN(e.name.n, (size_t)LIMIT_NAME);
         memcpy(name, e.name.p, n);
@@ -347,6 +349,8 @@ static int read_entries(struct ls *l, const char *path, uint64_t dir)
         if (!ignored(l, e.name))
             add_entry(l, path, dir, &e);
     }
+    if (fd >= 0)
+        proc_close(l->c->p, fd);
     return r;
 }
 

@@ -507,6 +507,8 @@ static int xxd_main(struct cmd *c)
 {
     struct xxd x = {.c = c, .cols = -1, .group = -1, .length = -1};
     const char *name;
+    if (cmd_help_alone(c))
+        return 0;
     int status = options(&x);
     if (status == 0)
         status = settle(&x);

@@ -155,8 +155,8 @@ TEST(collecting)
     CHECK_INT(cas_gc_begin(c, 0, &other, &err), 0);
     CHECK_INT(state_session_destroy(t.s, STR("a"), &err), -EBUSY);
     CHECK(strstr(err.text, "garbage collection") != NULL);
+    cas_gc_abort(other);
     cas_close(c);
-    cas_gc_abort(NULL);
     CHECK_INT(fsck(t.s, &out), 0);
     CHECK_C(out.p, "");
     /* A fork holds what its origin had. */

@@ -281,6 +281,8 @@ int sort__order(struct sort *s, struct sort_chunk *k)
 {
     struct order o = {.s = s, .text = k->text, .v = k->v};
     struct range all = {.n = k->n};
+    if (k->n == 0)
+        return 0;
     int r = load_words(&o, &all);
     if (r == 0)
         r = push(&o, all);

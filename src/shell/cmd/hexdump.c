@@ -155,7 +155,7 @@ static void put_canonical(struct cmd *c, const unsigned char *line, size_t n)
 static void put_line(struct hexdump *h, uint64_t place, const unsigned char *line, size_t n)
 {
     char text[160];
-    size_t at = 0, width = h->form == 'b' || h->form == 'c' ? 64 : h->form ? 64 : 40;
+    size_t at = 0, width = h->form ? 64 : 40;
     cmd_printf(h->c, h->form == 'C' ? "%08llx" : "%07llx", (unsigned long long)place);
     if (h->form == 'C') {
         put_canonical(h->c, line, n);

@@ -4,7 +4,6 @@
 #include <errno.h>
 
 #include "shell/cmd/wide.h"
-#include "types/errtab.h"
 
 /* rev of util-linux: the characters of each line from the last to the first. */
 

@@ -314,12 +314,11 @@ static const char *value(struct cmd *c, const char *word, const char *name)
 
 static long number(const char *s)
 {
-    char *end;
-    long n = strtol(s, &end, 0);
+    long n = strtol(s, NULL, 0);
     return n < -(1L << 40) ? -(1L << 40) : n > 1L << 40 ? 1L << 40 : n;
 }
 
-static int seek_value(struct xxd *x, const char *s)
+static void seek_value(struct xxd *x, const char *s)
 {
     x->relative = *s == '+';
     s += x->relative;
@@ -327,7 +326,6 @@ static int seek_value(struct xxd *x, const char *s)
     s += x->backwards;
     x->seek = number(s);
     x->sought = true;
-    return 0;
 }
 
 /* An option with a value: 0, or the status. */
@@ -360,13 +358,14 @@ static int valued(struct xxd *x, const char *word)
             x->offset = number(v);
             return 0;
         default:
-            return seek_value(x, v);
+            seek_value(x, v);
+            return 0;
         }
     }
     return wrong(x->c);
 }
 
-/* 0, or a negative number after --help and the like, or the status. */
+/* 0, or the status. */
 static int one_option(struct xxd *x, const char *word)
 {
     switch (word[1]) {

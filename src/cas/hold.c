@@ -209,11 +209,10 @@ static int condemn(struct cas *c)
 static void say_waits(struct cas *c, char waits)
 {
     struct said s;
-    if (read_said(c, &s) == 0 && s.waits != waits) {
-        s.waits = waits;
-        if (say(c, &s) < 0)
-            return;
-    }
+    if (read_said(c, &s) < 0 || s.waits == waits)
+        return;
+    s.waits = waits;
+    (void)say(c, &s);
 }
 
 int cas__condemn(struct cas *c, int wait_ms, struct err *err)

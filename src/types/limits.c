@@ -2,7 +2,9 @@
 #include "types/limits.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "base/num.h"
 
@@ -39,6 +41,22 @@ struct limits limits_default(void)
 const char *limits_names(void)
 {
     return "memory, output, files, inodes, processes, cpu, trace";
+}
+
+const char *limits_at(const struct limits *l, size_t i, uint64_t *ret_value)
+{
+    if (i >= sizeof(names) / sizeof(names[0]))
+        return NULL;
+    memcpy(ret_value, (const char *)l + names[i].offset, sizeof(*ret_value));
+    return names[i].name;
+}
+
+void limits_text(const struct limits *l, size_t i, char ret[32])
+{
+    uint64_t v = 0;
+    ret[0] = 0;
+    if (limits_at(l, i, &v))
+        snprintf(ret, 32, "%" PRIu64 "%s", v, names[i].kind == KIND_TIME ? "ms" : "");
 }
 
 static int parse(enum kind kind, struct str value, uint64_t *ret)

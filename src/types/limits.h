@@ -82,6 +82,11 @@
 #define LIMIT_COMPILE_TEXT 240u                  /* bytes of the message of one that failed */
 #define LIMIT_MODULE_CACHE (UINT64_C(1) << 30)   /* bytes of compiled modules kept on the disk */
 
+/* Policies (policy/policy.h). */
+#define LIMIT_POLICY_RULES 1024u       /* rules of one kind: E2BIG */
+#define LIMIT_POLICY_RULE 4096u        /* bytes of one rule: EINVAL */
+#define LIMIT_POLICY_TEXT (256u << 10) /* bytes of a policy's text: E2BIG */
+
 /* Messages between processes (wire/wire.h). */
 #define LIMIT_MSG (256u << 10)     /* bytes of one message */
 #define LIMIT_DECISIONS (4u << 10) /* bytes of the list of userland programs that one exec ran */
@@ -109,6 +114,13 @@ int limits_set(struct limits *l, struct str name, struct str value) __attribute_
 
 /* The names limits_set() takes, separated by ", ". */
 const char *limits_names(void);
+
+/* Limit number @i (0, 1, …) of those that limits_set() takes: its name and its value in @l, in bytes, milliseconds or
+ * as a count. NULL: there is none of that number. */
+const char *limits_at(const struct limits *l, size_t i, uint64_t *ret_value);
+
+/* Its value as limits_set() takes it, exact: "1073741824", "512", "3600000ms". */
+void limits_text(const struct limits *l, size_t i, char ret[32]);
 
 /* A duration such as "10s", "1.5m", "200ms" or "3" (seconds) in milliseconds: 0, -EINVAL or -ERANGE. */
 int limits_duration(struct str text, uint64_t *ret_ms) __attribute__((warn_unused_result));

@@ -18,6 +18,7 @@
 #include "snapshot/state.h"
 #include "types/limits.h"
 #include "wire/wire.h"
+#include "policy/policy.h"
 #include "worker/modules.h"
 #include "worker/worker.h"
 
@@ -64,6 +65,7 @@ struct cli_options {
     int argc;         /* what is left */
     char **argv;
     struct limits limits;
+    struct policy *policy; /* heap; NULL: none was given, everything is granted */
 };
 
 /* Whether modules of the user's own may run. */
@@ -77,6 +79,16 @@ void cli_options_done(struct cli_options *o);
 
 /* Adds a mount from HOST:GUEST[:ro|cow], which outlives the options. -EINVAL after a message. */
 int cli_add_mount(struct cli_options *o, const char *spec);
+/* Reads a file of rules or JSON ("-": standard input) over @p. */
+int cli_policy_read(const char *path, struct policy *p, struct err *err);
+/* --policy FILE: over the default, or over what an option before gave. -EINVAL after a message. */
+int cli_policy_set(struct cli_options *o, const char *path);
+/* One rule of a policy that was kept with a session. -EINVAL. */
+int cli_policy_line(struct cli_options *o, struct str rule);
+/* Holds the options against their policy, once all are known: -EPERM names what is not granted and what would grant it.
+ * Limits that nobody asked for become as much as is granted. */
+int cli_policy_apply(struct cli_options *o, struct err *err);
+
 /* The absolute path without symlinks; heap, NULL when there is none. */
 char *cli_real_path(const char *path);
 
@@ -230,6 +242,8 @@ int cli_fork(int argc, char **argv);
 int cli_diff(int argc, char **argv);
 /* frontal-sandbox merge. */
 int cli_merge(int argc, char **argv);
+/* frontal-sandbox policy. */
+int cli_policy(int argc, char **argv);
 /* frontal-sandbox export. */
 int cli_export(int argc, char **argv);
 /* frontal-sandbox import. */

@@ -67,6 +67,10 @@ static uint32_t programs(const struct limits *l)
 static void send_create(struct driver *d, const struct cli_options *o)
 {
     struct wire_mount mounts[LIMIT_MOUNTS];
+    BUF_AUTO struct buf policy;
+    buf_init(&policy, 4 * LIMIT_POLICY_TEXT);
+    if (o->policy)
+        policy_format(o->policy, &policy);
     for (uint32_t i = 0; i < o->n_mounts; i++)
         mounts[i] = (struct wire_mount){str_c(o->mounts[i].guest), o->mounts[i].flags};
     const struct wire_create m = {
@@ -83,6 +87,7 @@ static void send_create(struct driver *d, const struct cli_options *o)
         .recheck = d->keep.ses.recheck,
         .id = str_c(d->keep.ses.id),
         .config = buf_str(&d->keep.config),
+        .policy = buf_str(&policy),
         .over = buf_str(&d->keep.over),
     };
     wire_put_create(chan_scratch(&d->worker.chan), &m);
@@ -141,9 +146,16 @@ static int begin(struct driver *d, struct cli_options *o, struct err *err)
         d->streams[i].fd = i;
         buf_init(&d->streams[i].kept, KEPT_MAX);
     }
-    int r = o->session ? cli_keep_open(o, &d->keep, err) : 0;
+    int r = cli_policy_apply(o, err);
+    if (r == 0 && o->session)
+        r = cli_keep_open(o, &d->keep, err);
     if (r)
         return r;
+    /* A session that exists brings its own. */
+    if (o->session && !d->keep.fresh && cli_policy_apply(o, err)) {
+        cli_keep_close(&d->keep);
+        return err->code;
+    }
     int fds[LIMIT_MOUNTS];
     for (uint32_t i = 0; i < o->n_mounts; i++)
         fds[i] = o->mounts[i].fd;

@@ -23,6 +23,7 @@ static const char help_main[] =
     "  export   write a session into one file\n"
     "  import   make a session from such a file\n"
     "  store    check what is kept, remove what nothing needs, show sizes\n"
+    "  policy   read a policy, show it, and say what it grants, what not and why\n"
     "  tools    list every command, what runs it, its version, licence and source\n"
     "  doctor   show what this machine offers and lacks for the sandbox, with remedies\n"
     "\n"
@@ -55,6 +56,9 @@ static const char help_options[] =
     "                           modules; each is compiled in a confined process of its own, once for this user. set: "
     "only\n"
     "                           the userland's; the worker then forbids itself new machine code when those are loaded\n"
+    "  --policy FILE            what the session may do (see frontal-sandbox policy --help): programs, mounts, "
+    "limits, modules;\n"
+    "                           without it everything that the other options ask for\n"
     "\n"
     "Limits:\n"
     "  --timeout TIME           end the command after TIME (10s, 1.5m, 200ms; a bare number is seconds): status 124\n"
@@ -125,6 +129,35 @@ static const char help_doctor[] =
     "\n"
     "Exit status: 0 everything that matters is there, 1 something that matters is missing, 125 no worker can run.\n";
 
+static const char help_policy[] =
+    "Usage: frontal-sandbox policy show [--policy FILE] [--json]         all its rules\n"
+    "       frontal-sandbox policy check --policy FILE                   only whether it can be read\n"
+    "       frontal-sandbox policy explain [--policy FILE] [--json] QUESTION\n"
+    "\n"
+    "A policy is a file of rules, one a line, or of the same as JSON (policy show --json prints it). A kind of rule\n"
+    "that the file does not mention is as in the default, which is shown without --policy; a kind that it mentions is\n"
+    "replaced. A deny wins over every allow, and what no rule grants is refused.\n"
+    "\n"
+    "  verb exec                  verbs of the API\n"
+    "  tier isolate               depths that may run a command: isolate, vm\n"
+    "  command allow py*          programs, by name or by how it begins. The shell's own commands are none\n"
+    "  command deny git\n"
+    "  mount cow /srv/work        host directories that may be mounted, and what is below: ro, or cow\n"
+    "  network allow tcp:*.example.com:443\n"
+    "  network deny 10.0.0.0/8    [tcp:|udp:]HOST[:PORT[-PORT]], HOST a name, *.SUFFIX, *, IPv4[/N] or [IPv6[/N]].\n"
+    "                             Read and explained; this version has no network at all\n"
+    "  limit memory 512M          the most of a limit\n"
+    "  modules set                own: WebAssembly modules of the session's own may run; set: only the userland's\n"
+    "\n"
+    "  --policy FILE   read FILE over the default (-: standard input). Repeatable, each over those before\n"
+    "  --json          print JSON\n"
+    "\n"
+    "QUESTION is 'command git', 'verb fork', 'tier vm', 'mount cow /srv', 'network example.com:443',\n"
+    "'limit memory 2G' or 'modules own'. The answer names the rules that decide, and the smallest change that would\n"
+    "grant what is refused.\n"
+    "\n"
+    "Exit status: 0; of explain 1 when it is refused; 125 the policy or the command line is wrong.\n";
+
 static const char help_tools[] =
     "Usage: frontal-sandbox tools [--json]\n"
     "\n"
@@ -151,6 +184,8 @@ void cli_help(const char *verb)
         fputs(help_keep, stdout);
         fputs(help_options, stdout);
         fputs(help_shell_results, stdout);
+    } else if (strcmp(verb, "policy") == 0) {
+        fputs(help_policy, stdout);
     } else if (strcmp(verb, "tools") == 0) {
         fputs(help_tools, stdout);
     } else {

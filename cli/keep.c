@@ -18,6 +18,18 @@
 
 /* ---- the text of what a session was made with: KEY=VALUE lines, in CREATED ---- */
 
+static void put_policy(struct buf *out, const struct policy *p)
+{
+    BUF_AUTO struct buf text;
+    buf_init(&text, 4 * LIMIT_POLICY_TEXT);
+    policy_format(p, &text);
+    for (struct str rest = buf_str(&text); rest.n;) {
+        size_t end = (size_t)str_find(rest, '\n', 0);
+        buf_addf(out, "policy=%.*s\n", (int)end, rest.p);
+        rest = str_from(rest, end + 1);
+    }
+}
+
 static int put_config(struct buf *out, const struct cli_options *o)
 {
     const struct limits *l = &o->limits;
@@ -25,6 +37,8 @@ static int put_config(struct buf *out, const struct cli_options *o)
     buf_addf(out, "limit.memory=%llu\nlimit.output=%llu\nlimit.files=%llu\nlimit.inodes=%llu\nlimit.processes=%llu\n",
              (unsigned long long)l->memory, (unsigned long long)l->output, (unsigned long long)l->files,
              (unsigned long long)l->inodes, (unsigned long long)l->processes);
+    if (o->policy)
+        put_policy(out, o->policy);
     buf_addf(out, "limit.cpu=%llums\nlimit.trace=%llu\n", (unsigned long long)l->cpu_ms, (unsigned long long)l->trace);
     for (uint32_t i = 0; i < o->n_mounts; i++) {
         const struct cli_mount *m = &o->mounts[i];
@@ -56,6 +70,8 @@ static int take_line(struct cli_options *o, struct str key, struct str value)
         o->modules = v;
         return 0;
     }
+    if (str_eqc(key, "policy"))
+        return cli_policy_line(o, value);
     if (str_eqc(key, "mount"))
         return o->without_mounts ? 0 : cli_add_mount(o, v);
     if (str_starts(key, STR("limit.")))
@@ -108,7 +124,11 @@ static int read_config(struct cli_keep *k, struct cli_options *o, struct err *er
 
 static int refuse_changes(const struct cli_options *o, struct err *err)
 {
-    const char *what = o->n_mounts ? "--mount" : o->user ? "--user" : o->modules ? "--modules" : NULL;
+    const char *what = o->n_mounts  ? "--mount"
+                       : o->user    ? "--user"
+                       : o->modules ? "--modules"
+                       : o->policy  ? "--policy"
+                                    : NULL;
     if (!what)
         return 0;
     return err_set(err, -EINVAL, "%s: session '%s' exists and has what it was made with (make another one, or fork it)",

@@ -23,6 +23,7 @@ static const struct {
     {"export", cli_export},
     {"import", cli_import},
     {"store", cli_store},
+    {"policy", cli_policy},
     {"tools", cli_tools},
     {"doctor", cli_doctor},
     /* clang-format on */

@@ -30,6 +30,7 @@ enum {
     O_DURABLE,
     O_SECRET,
     O_MODULES,
+    O_POLICY,
     O_HELP,
 };
 
@@ -51,6 +52,7 @@ static const struct option long_options[] = {
     {"durable", no_argument, NULL, O_DURABLE},
     {"secret", required_argument, NULL, O_SECRET},
     {"modules", required_argument, NULL, O_MODULES},
+    {"policy", required_argument, NULL, O_POLICY},
     {"help", no_argument, NULL, O_HELP},
     {NULL, 0, NULL, 0},
 };
@@ -270,6 +272,8 @@ static int take_option(struct cli_options *o, int code, const char *arg)
         return add_secret(o, arg);
     case O_MODULES:
         return set_modules(o, arg);
+    case O_POLICY:
+        return cli_policy_set(o, arg);
     default:
         return -EINVAL; /* bad_option() says what is wrong */
     }
@@ -371,5 +375,8 @@ void cli_options_done(struct cli_options *o)
     mem_free(o->env);
     mem_free(o->secrets);
     mem_free(o->limit_args);
+    if (o->policy)
+        policy_done(o->policy);
+    mem_free(o->policy);
     arena_done(&o->arena);
 }

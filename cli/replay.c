@@ -178,7 +178,14 @@ static int replay(const struct options *o, struct cli_options *made, struct cli_
         .trace_fd = k->ses.trace_fd,
         .lock_fd = k->ses.trace_fd, /* nothing is written, so no lock is held */
     };
-    const struct wire_replay m = {.from = o->from, .user = str_c(made->user ? made->user : ""), .limits = made->limits};
+    BUF_AUTO struct buf policy;
+    buf_init(&policy, 4 * LIMIT_POLICY_TEXT);
+    if (made->policy)
+        policy_format(made->policy, &policy);
+    const struct wire_replay m = {.from = o->from,
+                                  .user = str_c(made->user ? made->user : ""),
+                                  .policy = buf_str(&policy),
+                                  .limits = made->limits};
     struct worker w = {0};
     struct modules modules;
     modules_init(&modules);

@@ -212,17 +212,43 @@ struct str proc_tool_name(struct str head)
     return nl < 0 ? name : str_of(name.p, (size_t)nl);
 }
 
+/* What is run: a command or a tool by its own name, whatever its file is called; of other files the name. */
+static struct str program_name(const struct image *im)
+{
+    struct str name = proc_tool_name(im->img.head), command = STR(PROC_COMMAND_MAGIC);
+    if (name.n)
+        return name;
+    if (str_starts(im->img.head, command)) {
+        name = str_from(im->img.head, command.n);
+        ptrdiff_t nl = str_find(name, '\n', 0);
+        return nl < 0 ? name : str_of(name.p, (size_t)nl);
+    }
+    struct str path = im->img.path;
+    const char *slash = path.n ? memrchr(path.p, '/', path.n) : NULL;
+    return slash ? str_from(path, (size_t)(slash - path.p) + 1) : path;
+}
+
+static bool permitted(struct proc_set *ps, const struct image *im)
+{
+    const char *why = ps->host.refuses ? ps->host.refuses(ps->host.arg, program_name(im)) : NULL;
+    if (why)
+        ps->refusal = why;
+    return !why;
+}
+
+const char *proc_refusal(const struct proc_set *ps)
+{
+    return ps->refusal ? ps->refusal : "";
+}
+
 /* The host hears of each tool that runs for itself, and of programs that are files of the session's own; of commands it
  * does not, they are the rule. */
 static void tell_program(struct proc *p, const struct image *im)
 {
-    struct str name = proc_tool_name(im->img.head), reason = STR("");
+    struct str name = program_name(im), reason = STR("");
     if (!p->ps->host.decided || str_starts(im->img.head, STR(PROC_COMMAND_MAGIC)))
         return;
-    if (name.n == 0) {
-        struct str path = im->img.path;
-        const char *slash = memrchr(path.p, '/', path.n);
-        name = slash ? str_from(path, (size_t)(slash - path.p) + 1) : path;
+    if (proc_tool_name(im->img.head).n == 0) {
         /* The report has a line for each, with tabs. */
         if (memchr(name.p, '\t', name.n) || memchr(name.p, '\n', name.n))
             name = STR("?");
@@ -244,6 +270,8 @@ int proc_exec(struct proc *p, struct str path, int argc, char **argv, char **(*e
     im.img = (struct exec_image){.argc = argc, .argv = argv, .env = env, .env_arg = env_arg};
     im.argv = NULL;
     r = resolve(p, &im, path, keep);
+    if (r >= 0 && !permitted(p->ps, &im))
+        r = -EPERM;
     if (r >= 0) {
         struct outcome o = {.kind = OUTCOME_LOST};
         become(p, &im, path, (uint32_t)r);

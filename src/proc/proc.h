@@ -148,6 +148,9 @@ struct proc_host {
     /* A program that is no C command begins: what runs, and why not the C command of that name (empty: there is none),
      * or that it is a file of the session's own. May be NULL. */
     void (*decided)(void *arg, struct str command, const char *engine, struct str reason);
+    /* Why the program @name must not run, as a sentence that holds until the next call; NULL: it may. @name is a
+     * command's or tool's own, however its file is called, or that of a file of the session's own. NULL: all may. */
+    const char *(*refuses)(void *arg, struct str name);
 };
 
 /* A set on the tree @v (borrowed; the caller frees it after the set) with the memory account of its own. NULL when
@@ -222,9 +225,13 @@ struct outcome proc_end_inline(struct proc *child, struct outcome o);
 
 /* Runs a program in @p, as execve(2): close-on-exec descriptors close, caught signals become default, "#!" is followed
  * (depth 4, ELOOP), an engine is found. @path is not searched in PATH. Returns 0 and its outcome; -ENOENT, -EACCES (no
- * permission or not a regular file), -ENOEXEC (no engine claims it), -E2BIG, -ELOOP if it never began. */
+ * permission or not a regular file), -EPERM (the host does not permit the program), -ENOEXEC (no engine claims it),
+ * -E2BIG, -ELOOP if it never began. */
 int proc_exec(struct proc *p, struct str path, int argc, char **argv, char **(*env)(void *), void *env_arg,
               struct outcome *ret);
+
+/* Why the host did not permit the program that last got EPERM so; "" before the first. Borrowed until the next. */
+const char *proc_refusal(const struct proc_set *ps);
 
 /* Whether an engine runs the userland's tool @name. */
 bool proc_has_tool(const struct proc_set *ps, struct str name);

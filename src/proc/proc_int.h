@@ -163,6 +163,7 @@ struct proc_set {
     struct vfs *v;
     struct limits limits;
     struct proc_host host;
+    const char *refusal; /* the host's, of the program it last refused */
     struct mem_account acc;
     struct mem_account *host_acc; /* current outside proc_run() */
 

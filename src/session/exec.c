@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "policy/policy.h"
 #include "types/errtab.h"
 
 /* ---- what the process set asks of us ---- */
@@ -173,6 +174,37 @@ static void decided(void *arg, struct str command, const char *engine, struct st
         (void)buf_adds(out, it);
 }
 
+/* Why the policy does not let the program run, with the change that would; NULL when it does. */
+static const char *refuses(void *arg, struct str name)
+{
+    struct session *s = arg;
+    if (policy_command(s->policy, name))
+        return NULL;
+    BUF_AUTO struct buf ask, rules, change, text;
+    buf_init(&ask, LIMIT_PATH);
+    buf_init(&rules, LIMIT_POLICY_TEXT);
+    buf_init(&change, LIMIT_POLICY_TEXT);
+    buf_init(&text, 2 * LIMIT_POLICY_TEXT);
+    struct policy_answer a = {.rules = &rules, .change = &change};
+    buf_addf(&ask, "command %.*s", (int)name.n, name.p);
+    if (policy_explain(s->policy, buf_str(&ask), &a, NULL) || a.allowed)
+        buf_clear(&change); /* a name that no rule can hold */
+    struct str rule = rules.n ? str_of(rules.p, (size_t)str_find(buf_str(&rules), '\n', 0)) : STR("no rule grants it");
+    decided(s, name, "refused", rule);
+    buf_addf(&text, "the policy of the session refuses %.*s (%.*s)", (int)name.n, name.p, (int)rule.n, rule.p);
+    for (size_t i = 0; i + 1 < change.n; i++) {
+        bool first = i == 0;
+        if (first)
+            buf_addc(&text, "; it would be allowed by: ");
+        buf_putc(&text, change.p[i] == '\n' ? ',' : change.p[i]);
+        if (change.p[i] == '\n')
+            buf_putc(&text, ' ');
+    }
+    mem_free(s->refusal);
+    s->refusal = buf_take(&text);
+    return s->refusal;
+}
+
 /* The process set and the shell's world, with the tape that was asked for. What a set that lived before has kept
  * (memory charged, numbers given, its boot) is no part of a tape: unless processes live, such an exec gets a new one.
  */
@@ -186,6 +218,7 @@ static int make_world(struct session *s, struct err *err)
     s->tape.resized = false;
     s->tape.inexact = NULL;
     s->proc_host = (struct proc_host){.arg = s, .attend = attend, .decided = decided};
+    s->proc_host.refuses = s->policy ? refuses : NULL;
     if (had)
         proc_set_renew(s->ps, s->tree, &s->limits, &s->proc_host);
     else

@@ -196,6 +196,7 @@ int session_new(struct vfs *tmpl, const struct session_config *cfg, const struct
     s->host = host;
     s->limits = cfg->limits;
     s->userland = cfg->userland;
+    s->policy = cfg->policy;
     buf_init(&s->reply, LIMIT_MSG_DATA);
     buf_init(&s->shell_state, LIMIT_SHELL_STATE);
     int e = set_up(s, tmpl, cfg, err);
@@ -281,5 +282,6 @@ void session_free(struct session *s)
     buf_done(&s->reply);
     buf_done(&s->shell_state);
     mem_free(s->cwd);
+    mem_free(s->refusal);
     mem_free(s);
 }

@@ -31,6 +31,7 @@
 #include <sys/types.h>
 
 struct err;
+struct policy;
 struct session;
 struct vfs;
 struct vfs_canon;
@@ -65,6 +66,9 @@ struct session_config {
     struct vfs *tree; /* taken: the tree of a session that goes on, its mounts in it; NULL: a fork of the template */
     struct vfs_canon *canon;                 /* taken: what is known of its hashes; may be NULL */
     const struct session_userland *userland; /* NULL: only C commands */
+    /* Which programs may run. Borrowed; outlives the session. NULL: all. One that may not fails as with EPERM, is named
+     * with its rule on the command's standard error, and is among the decisions with the engine "refused". */
+    const struct policy *policy;
 };
 
 /* What a session needs of its owner. Borrowed; outlives the session. */

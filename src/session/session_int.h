@@ -79,6 +79,8 @@ struct session {
     struct buf shell_state;
     char *cwd; /* heap */
     const struct session_userland *userland;
+    const struct policy *policy;
+    char *refusal; /* heap: what its policy last refused, or NULL */
     struct proc_host proc_host;
     struct tape_state tape;
 };

@@ -208,6 +208,12 @@ static int cannot_run(struct shell *sh, struct str name, struct str path, int er
         sh_errno(sh, err, "%.*s", (int)name.n, p);
         if (err == -ENOENT)
             return 127;
+        if (err == -EPERM && *proc_refusal(sh->ps)) {
+            struct buf line BUF_AUTO;
+            buf_init(&line, LIMIT_STRING);
+            buf_addf(&line, "frontal-sandbox: %s\n", proc_refusal(sh->ps));
+            sh_write_fd(sh, 2, buf_str(&line));
+        }
     }
     return 126;
 }

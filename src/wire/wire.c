@@ -157,6 +157,7 @@ void wire_put_create(struct buf *out, const struct wire_create *m)
     put_u8(out, m->recheck);
     put_str(out, m->id);
     put_str(out, m->config);
+    put_str(out, m->policy);
     put_str(out, m->over);
     put_u32(out, m->n_mounts);
     for (uint32_t i = 0; i < m->n_mounts; i++) {
@@ -179,6 +180,7 @@ int wire_get_create(struct str body, struct arena *a, struct wire_create *ret)
     ret->recheck = get_bool(&c);
     ret->id = cursor_str(&c);
     ret->config = cursor_str(&c);
+    ret->policy = cursor_str(&c);
     ret->over = cursor_str(&c);
     ret->n_mounts = get_count(&c, 8);
     if (ret->n_mounts > LIMIT_MOUNTS)
@@ -422,6 +424,7 @@ void wire_put_replay(struct buf *out, const struct wire_replay *m)
 {
     put_u64(out, m->from);
     put_str(out, m->user);
+    put_str(out, m->policy);
     put_limits(out, &m->limits);
 }
 
@@ -430,6 +433,7 @@ int wire_get_replay(struct str body, struct wire_replay *ret)
     struct cursor c = cursor_of(body.p, body.n);
     ret->from = cursor_u64(&c);
     ret->user = cursor_str(&c);
+    ret->policy = cursor_str(&c);
     get_limits(&c, &ret->limits);
     return finish(&c);
 }

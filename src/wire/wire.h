@@ -92,6 +92,7 @@ struct wire_create {
     /* A session that is kept (session/journal.h): the worker was given its store and its log. */
     bool kept, fresh, durable, recheck;
     struct str id, config;
+    struct str policy;         /* text of rules (policy/policy.h); empty: everything is granted */
     struct str over;           /* NAME=VALUE lines: limits of now, which @limits has too */
     struct wire_mount *mounts; /* in the order of the descriptors the worker was given */
     uint32_t n_mounts;
@@ -217,6 +218,7 @@ struct wire_change {
 struct wire_replay {
     uint64_t from;
     struct str user;
+    struct str policy; /* as in struct wire_create */
     struct limits limits;
 };
 

@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/mem.h"
+#include "policy/policy.h"
 #include "session/journal.h"
 #include "session/replay.h"
 #include "types/errtab.h"
@@ -20,6 +21,8 @@ struct serving {
     struct session *session;
     struct journal *journal; /* of a session that is kept: it owns the session */
     struct session_host host;
+    struct policy policy; /* of the session */
+    bool has_policy;
     const struct worker_config *cfg;
     struct userland *userland;
     uint32_t n_mounts; /* descriptors that are not the session's yet */
@@ -137,6 +140,21 @@ static int open_journal(struct serving *w, const struct wire_create *m, const st
     return r;
 }
 
+/* The session's policy, from the text that came; *ret is NULL when it is empty. */
+static int take_policy(struct serving *w, struct str text, const struct policy **ret, struct err *err)
+{
+    *ret = NULL;
+    if (text.n == 0)
+        return 0;
+    if (!w->has_policy)
+        policy_init(&w->policy);
+    w->has_policy = true;
+    int r = policy_parse(&w->policy, text, err);
+    if (r == 0)
+        *ret = &w->policy;
+    return r < 0 ? err_wrap(err, r, "policy") : 0;
+}
+
 static void on_create(struct serving *w, struct str body)
 {
     ARENA_AUTO struct arena a = {0};
@@ -148,7 +166,7 @@ static void on_create(struct serving *w, struct str body)
     struct session_mount *mounts = arena_alloc(&a, (m.n_mounts + 1) * sizeof(*mounts));
     for (uint32_t i = 0; i < m.n_mounts; i++)
         mounts[i] = (struct session_mount){m.mounts[i].guest, m.mounts[i].flags, w->cfg->mount_fds[i]};
-    const struct session_config cfg = {
+    struct session_config cfg = {
         .user = m.user,
         .cwd = m.cwd,
         .limits = m.limits,
@@ -159,7 +177,9 @@ static void on_create(struct serving *w, struct str body)
         .userland = &w->userland->session,
     };
     struct err err = {0};
-    int r = m.kept ? open_journal(w, &m, &cfg, &err) : session_new(w->tmpl, &cfg, &w->host, &w->session, &err);
+    int r = take_policy(w, m.policy, &cfg.policy, &err);
+    if (r == 0)
+        r = m.kept ? open_journal(w, &m, &cfg, &err) : session_new(w->tmpl, &cfg, &w->host, &w->session, &err);
     w->n_mounts = 0; /* the descriptors are the session's now, or closed */
     reply_error(w, r, r ? err.text : "");
 }
@@ -314,8 +334,10 @@ static void on_replay(struct serving *w, struct str body)
         return;
     }
     m.user = arena_str(&a, m.user); /* a module that is compiled meanwhile comes as a message, too */
-    const struct session_config sc = {.user = m.user, .limits = m.limits, .userland = &w->userland->session};
-    int r = cas_open(w->cfg->store_fd, 0, &store, &err);
+    struct session_config sc = {.user = m.user, .limits = m.limits, .userland = &w->userland->session};
+    int r = take_policy(w, m.policy, &sc.policy, &err);
+    if (r == 0)
+        r = cas_open(w->cfg->store_fd, 0, &store, &err);
     if (r == 0)
         r = trace_open(w->cfg->trace_fd, 0, &t, NULL, &err);
     w->userland->ask.alone = true;
@@ -517,6 +539,7 @@ int worker_serve(int sock, const struct worker_config *cfg, struct userland *use
         if (!w->journal)
             session_free(w->session);
         vfs_free(w->tmpl);
+        policy_done(&w->policy);
         chan_done(&w->chan);
         mem_free(w->pending);
         mem_free(w);

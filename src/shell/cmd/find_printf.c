@@ -285,14 +285,14 @@ static void pad_time(struct find *f, struct buf *out, const struct find_seg *s)
 
 /* ---- names ---- */
 
-/* %h: all but the last component. */
+/* %h: all but the last component. The real tool takes one slash off the start points "/", ".//" and "a//", no more. */
 static struct str dir_text(const struct find *f)
 {
     struct str s = buf_str(&f->path);
     while (s.n > 0 && s.p[s.n - 1] == '/')
         s.n--;
-    if (s.n == 0)
-        return STR("");
+    if (s.n <= 1 && s.n < f->path.n)
+        return str_of(f->path.p, f->path.n - 1);
     while (s.n > 0 && s.p[s.n - 1] != '/')
         s.n--;
     if (s.n == 0)

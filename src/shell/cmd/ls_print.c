@@ -397,7 +397,8 @@ static void indent(struct ls *l, size_t from, size_t to)
     }
 }
 
-/* Widths of @cols columns in @w: false when they do not fit on a line. */
+/* Widths of @cols columns in @w: false when they do not fit on a line. As in the real tool only a name that widens its
+ * column is compared with the line. */
 static bool fit(const struct ls *l, const size_t *lens, size_t cols, bool down, size_t *w)
 {
     size_t total = cols * COLUMN_MIN, rows = (l->n + cols - 1) / cols;
@@ -413,7 +414,7 @@ static bool fit(const struct ls *l, const size_t *lens, size_t cols, bool down, 
                 return false;
         }
     }
-    return !l->line || total < l->line;
+    return true;
 }
 
 /* The most columns that fit. A bound from the shortest names spares trying what cannot. */

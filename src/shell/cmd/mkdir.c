@@ -107,8 +107,6 @@ static int mkdir_main(struct cmd *c)
         cmd_err(c, "invalid mode %s", cmd_quote_loc(c, mode));
         return 1;
     }
-    if (mode) /* the umask still holds for bits that the mode does not speak of */
-        m.mode &= m.bits | ~c->p->umask;
     int status = 0;
     for (int i = c->optind; i < c->argc && cmd_poll(c) == 0; i++) {
         struct arena_mark mark = arena_mark(c->arena);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/mman.h>
 
 #include "base/mem.h"
 #include "proc/proc.h"
@@ -14,6 +15,9 @@
  * fiber. It ends there when it can; when it must wait, or when something has to be looked at that only the coroutine
  * may look at, the fiber is suspended, and the rest is done between two polls.
  */
+
+/* From here on memory is asked for in large pages. */
+#define HUGE_FROM ((size_t)8 << 20)
 
 struct program {
     struct wasi wasi; /* first: host functions get it */
@@ -45,6 +49,15 @@ static void refresh(struct wasi *w)
     w->mem_n = wasmtime_memory_data_size(g->ctx, &g->memory);
 }
 
+/* What a program's memory grows by is often walked in no order, and misses of the TLB are then most of its time. */
+static void large_pages(const struct program *g, size_t now, size_t want)
+{
+    const size_t size = 2u << 20;
+    size_t from = (now + size - 1) & ~(size - 1), to = want & ~(size - 1);
+    if (from < to)
+        (void)madvise(wasmtime_memory_data(g->ctx, &g->memory) + from, to - from, MADV_HUGEPAGE);
+}
+
 static bool on_grow(void *program, size_t now, size_t want)
 {
     struct program *g = program;
@@ -54,6 +67,8 @@ static bool on_grow(void *program, size_t now, size_t want)
     if (g->refused)
         return false;
     g->charged += want - now;
+    if (g->has_memory && want >= HUGE_FROM)
+        large_pages(g, now, want);
     return true;
 }
 

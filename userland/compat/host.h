@@ -93,3 +93,6 @@ static inline int host_dirfd(int dirfd)
 void compat_sync_cwd(void);
 /* signal.c: what the program set for @sig: a handler, or SIG_DFL, SIG_IGN. */
 void (*compat_handler(int sig))(int);
+/* signal.c: around a spawn or an exec. Neither changes errno. */
+void compat_before_exec(void);
+void compat_after_exec(void);

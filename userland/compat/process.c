@@ -44,7 +44,9 @@ static int exec_block(const char *path, char *const argv[], char *const envp[], 
         block_done(&a);
         return -1;
     }
+    compat_before_exec();
     err = host_exec(path, strlen(path), a.text, a.n, e.text, e.n, flags);
+    compat_after_exec();
     block_done(&a);
     block_done(&e);
     return host_result(err);

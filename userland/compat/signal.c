@@ -3,8 +3,8 @@
 /*
  * Signals. The host knows two dispositions of a signal, default and ignored, and carries both out. A handler stays
  * here: it runs when the program raises the signal itself. For a signal that comes from outside the host takes the
- * default, with one exception: a handler of SIGPIPE makes the host ignore it, so that the write that would have raised
- * it gives EPIPE, which is what such programs look for.
+ * default, with one exception: while SIGPIPE has a handler or is blocked the host ignores it, so that the write that would
+ * have raised it gives EPIPE; the handler runs then, and the write fails when that returns.
  */
 #include "host.h"
 
@@ -13,7 +13,11 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/time.h>
+#include <sys/uio.h>
 #include <unistd.h>
+
+ssize_t __real_write(int fd, const void *buf, size_t n);
+ssize_t __real_writev(int fd, const struct iovec *iov, int n);
 
 void *compat_pthread_values[COMPAT_PTHREAD_KEYS];
 unsigned compat_pthread_n_keys;
@@ -78,6 +82,14 @@ int sigismember(const sigset_t *set, int sig)
     return (set->__bits[(sig - 1) / 32] >> ((sig - 1) % 32)) & 1;
 }
 
+/* Whether a write to a broken pipe must not end the program: SIGPIPE is caught or waits. */
+static bool pipe_held(void)
+{
+    void (*handler)(int) = actions[SIGPIPE].sa_handler;
+
+    return (handler != SIG_DFL && handler != SIG_IGN) || sigismember(&blocked, SIGPIPE) == 1;
+}
+
 int sigaction(int sig, const struct sigaction *act, struct sigaction *old)
 {
     if (!valid(sig))
@@ -85,13 +97,11 @@ int sigaction(int sig, const struct sigaction *act, struct sigaction *old)
     if (old != NULL)
         *old = actions[sig];
     if (act != NULL) {
-        bool ignore = act->sa_handler == SIG_IGN || (sig == SIGPIPE && act->sa_handler != SIG_DFL);
-
         if ((sig == SIGKILL || sig == SIGSTOP) && act->sa_handler != SIG_DFL)
             return host_result(EINVAL);
         actions[sig] = *act;
         if (sig != SIGKILL && sig != SIGSTOP)
-            (void)host_sig_disposition(sig, ignore);
+            (void)host_sig_disposition(sig, act->sa_handler == SIG_IGN || (sig == SIGPIPE && pipe_held()));
     }
     return 0;
 }
@@ -141,6 +151,39 @@ static int deliver(int sig)
     return 0;
 }
 
+static ssize_t written(ssize_t n)
+{
+    if (n < 0 && errno == EPIPE && pipe_held()) {
+        (void)deliver(SIGPIPE);
+        errno = EPIPE;
+    }
+    return n;
+}
+
+ssize_t __wrap_write(int fd, const void *buf, size_t n)
+{
+    return written(__real_write(fd, buf, n));
+}
+
+/* What stdio writes with. */
+ssize_t __wrap_writev(int fd, const struct iovec *iov, int n)
+{
+    return written(__real_writev(fd, iov, n));
+}
+
+/* exec(3) sets a caught signal to its default, and the host believes that SIGPIPE is ignored. Nor does it know masks. */
+void compat_before_exec(void)
+{
+    if (pipe_held() && actions[SIGPIPE].sa_handler != SIG_IGN)
+        (void)host_sig_disposition(SIGPIPE, 0);
+}
+
+void compat_after_exec(void)
+{
+    if (pipe_held())
+        (void)host_sig_disposition(SIGPIPE, 1);
+}
+
 int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 {
     sigset_t was = blocked;
@@ -163,6 +206,8 @@ int sigprocmask(int how, const sigset_t *set, sigset_t *old)
         }
     if (old != NULL)
         *old = was;
+    if (sigismember(&was, SIGPIPE) != sigismember(&blocked, SIGPIPE))
+        (void)host_sig_disposition(SIGPIPE, pipe_held() || actions[SIGPIPE].sa_handler == SIG_IGN);
     for (int sig = 1; sig < NSIG; sig++)
         if (sigismember(&pending, sig) == 1 && sigismember(&blocked, sig) == 0) {
             sigdelset(&pending, sig);

@@ -267,8 +267,10 @@ static int spawn(pid_t *ret_pid, const char *path, const posix_spawn_file_action
         err = host_flags(attr, &more);
     if (err == 0 && n != 0)
         err = translate(fa, actions, opened, &n_opened);
+    compat_before_exec();
     if (err == 0)
         err = host_spawn(path, strlen(path), a.text, a.n, e.text, e.n, actions, n, flags | more, &pid);
+    compat_after_exec();
     if (err == 0 && ret_pid != NULL)
         *ret_pid = pid;
     for (unsigned i = 0; i < n_opened; i++)

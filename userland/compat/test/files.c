@@ -98,6 +98,12 @@ int main(void)
     fd = open("f", O_WRONLY);
     ok(futimens(fd, t) == 0 && futimens(fd, keep) == 0 && fstat(fd, &st) == 0 && st.st_mtim.tv_sec == 2000, "futimens");
     close(fd);
+    fails(fchownat(AT_FDCWD, "", -1, -1, 0), ENOENT);
+    fails(chown("f/", -1, -1), ENOTDIR);
+    symlink("nothing", "link");
+    works(fchownat(AT_FDCWD, "link", getuid(), getgid(), AT_SYMLINK_NOFOLLOW));
+    works(lchown("link", -1, -1));
+    fails(chown("link", -1, -1), ENOENT);
     t[0].tv_nsec = 1000000000;
     fails(utimensat(AT_FDCWD, "f", t, 0), EINVAL);
     return done_testing();

@@ -67,8 +67,27 @@ int main(void)
     (void)!pipe(p);
     close(p[0]);
     ok((errno = 0, write(p[1], "x", 1)) == -1 && errno == EPIPE, "EPIPE when SIGPIPE is ignored");
+    got = 0;
     signal(SIGPIPE, handler);
     ok((errno = 0, write(p[1], "x", 1)) == -1 && errno == EPIPE, "EPIPE when it has a handler");
+    ok(got == SIGPIPE, "which has run");
+    n = system("kill -PIPE $$");
+    ok(WIFSIGNALED(n) && WTERMSIG(n) == SIGPIPE, "a child has the default in place of the handler");
+    got = 0;
+    ok(write(p[1], "x", 1) == -1 && got == SIGPIPE, "and the handler is still there afterwards");
+    got = 0;
+    sigemptyset(&set);
+    sigaddset(&set, SIGPIPE);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    ok((errno = 0, write(p[1], "x", 1)) == -1 && errno == EPIPE && got == 0, "EPIPE when it is blocked");
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+    ok(got == SIGPIPE, "the handler runs when it is unblocked");
+    signal(SIGPIPE, SIG_DFL);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    ok(write(p[1], "x", 1) == -1, "blocked, with its default");
+    signal(SIGPIPE, SIG_IGN);
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+    ok(write(p[1], "x", 1) == -1, "ignored before it is unblocked");
 
     n = setjmp(env);
     if (n == 0)

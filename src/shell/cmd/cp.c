@@ -405,7 +405,8 @@ static int cp_main(struct cmd *c)
         k->deref = k->recursive && !k->hard_link ? COPY_DEREF_NEVER : COPY_DEREF_ALWAYS;
     k->as_regular = !k->recursive || x.contents;
     /* Corners that are the tool's own: links that are written through, hard links of one file, modes on the way. */
-    if (cmd_can_hand_over(c) && (cmd_getenv(c, "POSIXLY_CORRECT") || (k->symbolic_link && k->unlink_after_fail) || x.parents))
+    if (cmd_can_hand_over(c) &&
+        (cmd_getenv(c, "POSIXLY_CORRECT") || (k->symbolic_link && k->unlink_after_fail) || x.parents))
         return cmd_refuse(c, "POSIXLY_CORRECT, -sf and --parents are the tool's own");
     if (k->unlink_after_fail && (k->hard_link || k->symbolic_link))
         k->unlink_first = true;

@@ -15,6 +15,7 @@
 #include "types/errtab.h"
 #include "wasm/wasm.h"
 #include "wire/json.h"
+#include "worker/compiler.h"
 
 #define MAX_CHECKS 32
 
@@ -111,6 +112,17 @@ static void check_vm(struct report *r)
             "only a later version's microVM tier needs it: enable virtualisation and join the group kvm");
 }
 
+static void check_compiler(struct report *r)
+{
+    BUF_AUTO struct buf path;
+    buf_init(&path, LIMIT_PATH);
+    if (compiler_find(&path) == 0)
+        add(r, "compiler", "ok", arena_printf(&r->arena, "%s makes machine code of modules of your own", path.p), "");
+    else
+        add(r, "compiler", "degraded", "no frontal-sandbox-compile beside this program: modules of your own do not run",
+            "scripts/build makes it; install it into the same directory");
+}
+
 /* Asked of this process, which is as near to swap as a worker is. */
 static void check_wasm(struct report *r)
 {
@@ -124,10 +136,11 @@ static void check_wasm(struct report *r)
     size_t n = 0;
     struct err err = {0};
     if (wasm_tools_read(dir, &tools, &n, &err) < 0)
-        add(r, "userland", "degraded", err.text, "userland/build makes it");
+        add(r, "userland", "degraded", err.text, "scripts/setup userland, then userland/build");
     else
         add(r, "userland", "ok", arena_printf(&r->arena, "%zu tools", n), "");
     wasm_tools_free(tools);
+    check_compiler(r);
     int e = wasm_prepare();
     if (e >= 0)
         add(r, "slot_reset", "ok", "by what was written (PAGEMAP_SCAN)", "");

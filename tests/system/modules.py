@@ -6,6 +6,7 @@ broken ones are broken where it is meant."""
 import json
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import time
@@ -461,6 +462,20 @@ def a_session_that_is_kept_has_it(t):
     r = run([*keep, 'b', '-c', '/w/hi.wasm'], env=p.env)
     t.equal(r.status, 126)
     t.ok(b'--modules own' in r.err, r)
+
+
+@built
+def doctor_says_what_is_missing(t):
+    p = Place(t)
+    alone = shutil.copy(BINARY, t.path('frontal-sandbox'))
+    p.env['FRONTAL_USERLAND'] = t.path('nothing')
+    for binary, compiler in ((BINARY, 'ok'), (alone, 'degraded')):
+        r = subprocess.run([binary, 'doctor', '--json'], env=p.env, stdout=subprocess.PIPE, check=False)
+        checks = {c['name']: c for c in json.loads(r.stdout)['checks']}
+        t.equal(checks['compiler']['state'], compiler)
+        t.equal(bool(checks['compiler']['remedy']), compiler != 'ok')
+        t.equal(checks['userland']['state'], 'degraded')
+        t.ok('userland/build' in checks['userland']['remedy'], checks['userland'])
 
 
 @built

@@ -61,6 +61,7 @@ struct cmd {
     int opt_pos;      /* inside a cluster of short options; 0: at a word's start */
     int opt_moved;    /* operands found before options, moved to argv[1…] */
     bool opt_no_try;  /* cmd_getopt() leaves "Try …" to the command */
+    bool opt_by_tool; /* the userland's tool, if there is one, tells what is wrong with options */
     uint8_t opt_fail; /* enum cmd_opt_fail of cmd_opt.c: why cmd_getopt() gave -2 */
     bool written;     /* something went to a descriptor: too late for handing over */
     bool hand_over;   /* the userland's tool takes over, because of: */
@@ -269,6 +270,9 @@ const char *cmd_group_name(struct cmd *c, uint32_t gid);
 int cmd_user_id(struct cmd *c, const char *name, uint32_t *ret_uid, uint32_t *ret_gid);
 /* See cmd_user_name(). */
 int cmd_group_id(struct cmd *c, const char *name, uint32_t *ret);
+
+/* Fills @p with @n letters and digits, each as likely as the others: for names of temporary files. */
+void cmd_random_letters(struct cmd *c, char *p, size_t n);
 
 /* Whether names and patterns are UTF-8 (LC_ALL, LC_CTYPE, LANG). */
 bool cmd_utf8(struct cmd *c);

@@ -55,10 +55,18 @@ bool cmd_help_alone(struct cmd *c)
     return c->opt_fail == OPT_SHOWN;
 }
 
+/* Whether the tool tells what is wrong with the options. */
+static bool opt_left_to_tool(struct cmd *c)
+{
+    if (c->opt_by_tool && cmd_can_hand_over(c))
+        cmd_refuse(c, "a wrong option is the tool's to tell");
+    return c->hand_over;
+}
+
 static int opt_fail(struct cmd *c)
 {
     c->opt_fail = OPT_USAGE;
-    if (!c->opt_no_try)
+    if (!c->opt_no_try && !c->hand_over)
         cmd_try_help(c);
     return -2;
 }
@@ -88,6 +96,8 @@ static void opt_ambiguous(struct cmd *c, const struct cmd_opt *opts, size_t n, c
 {
     struct buf b;
     const struct cmd_opt *first = NULL;
+    if (opt_left_to_tool(c))
+        return;
     buf_init(&b, 1u << 20);
     for (size_t i = 0; i < n + 2; i++) {
         const struct cmd_opt *o = opt_at(opts, n, i);
@@ -123,7 +133,7 @@ static const struct cmd_opt *opt_find_long(struct cmd *c, const struct cmd_opt *
     }
     if (ambiguous)
         opt_ambiguous(c, opts, n, word, len);
-    else if (!found)
+    else if (!found && !opt_left_to_tool(c))
         cmd_err(c, "unrecognized option '--%s'", word);
     return ambiguous ? NULL : found;
 }
@@ -140,13 +150,15 @@ static int opt_long(struct cmd *c, const struct cmd_opt *opts, const char *word)
     c->optarg = NULL;
     if (word[len] == '=') {
         if (arg == CMD_NO_ARG) {
-            cmd_err(c, "option '--%s' doesn't allow an argument", o->lname);
+            if (!opt_left_to_tool(c))
+                cmd_err(c, "option '--%s' doesn't allow an argument", o->lname);
             return opt_fail(c);
         }
         c->optarg = word + len + 1;
     } else if (arg == CMD_ARG) {
         if (c->optind >= c->argc) {
-            cmd_err(c, "option '--%s' requires an argument", o->lname);
+            if (!opt_left_to_tool(c))
+                cmd_err(c, "option '--%s' requires an argument", o->lname);
             return opt_fail(c);
         }
         c->optarg = c->argv[c->optind++];
@@ -174,7 +186,8 @@ static int opt_short(struct cmd *c, const struct cmd_opt *opts)
         c->opt_pos = 0;
     }
     if (o->code == 0) {
-        cmd_err(c, "invalid option -- '%c'", ch);
+        if (!opt_left_to_tool(c))
+            cmd_err(c, "invalid option -- '%c'", ch);
         return opt_fail(c);
     }
     int arg = o->arg & ~CMD_REFUSED;
@@ -184,7 +197,8 @@ static int opt_short(struct cmd *c, const struct cmd_opt *opts)
         c->optind++;
     } else if (arg == CMD_ARG) {
         if (c->optind >= c->argc) {
-            cmd_err(c, "option requires an argument -- '%c'", ch);
+            if (!opt_left_to_tool(c))
+                cmd_err(c, "option requires an argument -- '%c'", ch);
             return opt_fail(c);
         }
         c->optarg = c->argv[c->optind++];

@@ -17,25 +17,6 @@ struct mktemp_opts {
     const char *suffix, *dir;
 };
 
-/* Letters and digits, each as likely as the others. */
-static void random_letters(struct cmd *c, char *p, size_t n)
-{
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-    uint8_t bytes[64];
-    size_t have = 0;
-    while (n > 0) {
-        if (have == 0) {
-            proc_entropy(c->p->ps, bytes, sizeof bytes);
-            have = sizeof bytes;
-        }
-        uint8_t b = bytes[--have];
-        if (b < 4 * 62) {
-            *p++ = letters[b % 62];
-            n--;
-        }
-    }
-}
-
 /* Makes one try: 0, -EEXIST when the name is taken, another error. */
 static int make(struct cmd *c, const struct mktemp_opts *m, const char *name)
 {
@@ -63,7 +44,7 @@ static int make_new(struct cmd *c, const struct mktemp_opts *m, const char *name
     for (int i = 0; i < MKTEMP_TRIES && r == -EEXIST; i++) {
         if (cmd_poll(c) < 0)
             return -EINTR;
-        random_letters(c, x, n);
+        cmd_random_letters(c, x, n);
         r = make(c, m, name);
     }
     return r;

@@ -8,12 +8,13 @@ export LC_ALL=C
 # times faster) must be at least TARGET; abs: ours itself must be at most TARGET and PEER is '-'.
 report() { printf 'RESULT\t%s\t%s\t%s\t%s\t%s\t%s\n' "$@"; }
 
-# seconds COMMAND: the times of some runs of one shell-free command line, in seconds, one a line.
+# seconds COMMAND: the times of some runs of one shell-free command line, in seconds, one a line. OUTPUT: what its output goes to,
+# null (if not set) or pipe.
 seconds() {
     local json runs warmup
     json=$(mktemp)
     if [ "$SHORT" = 1 ]; then runs=2 warmup=0; else runs=$RUNS warmup=1; fi
-    hyperfine -N --style none --warmup "$warmup" --runs "$runs" --output null --export-json "$json" -- "$1" >/dev/null
+    hyperfine -N --style none --warmup "$warmup" --runs "$runs" --output "${OUTPUT:-null}" --export-json "$json" -- "$1" >/dev/null
     python3 -c 'import json,sys
 for t in json.load(open(sys.argv[1]))["results"][0]["times"]: print(t)' "$json"
     rm -f "$json"

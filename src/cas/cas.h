@@ -4,7 +4,7 @@
 /*
  * cas - content-addressed names, and the store of what they name.
  *
- * hash.h is the hash, store.h the store (its model and invariants are there).
+ * hash.h is the hash, store.h the store (its model and invariants are there), digest.h other digests for commands.
  *
  * Invariants:
  *   1. A name is the SHA-256 of the bytes it names, nothing added.

@@ -2,6 +2,7 @@
 #include "shell/cmd/num.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -146,6 +147,48 @@ enum num_status num_i64(const char *s, const char *suffixes, int64_t *ret)
     }
     *ret = neg ? (int64_t)(0 - v) : (int64_t)v;
     return st;
+}
+
+/* "WHAT: 'TEXT'", and why a number is none that is wanted. */
+static bool option_wrong(struct cmd *c, int err, const char *what, const char *text)
+{
+    cmd_errno(c, err, "%s: %s", what, cmd_quote_loc(c, text));
+    return false;
+}
+
+/* xdectoumax() calls what is out of range an overflow only when it is large. */
+static int out_of_range(bool large)
+{
+    return large ? -EOVERFLOW : -ERANGE;
+}
+
+bool num_option(struct cmd *c, const char *text, const char *suffixes, uint64_t min, uint64_t max, const char *what,
+                uint64_t *ret)
+{
+    uint64_t v = 0;
+    enum num_status st = num_u64(text, suffixes, &v);
+    if (st == NUM_OVERFLOW)
+        return option_wrong(c, -EOVERFLOW, what, text);
+    if (st != NUM_OK)
+        return option_wrong(c, 0, what, text);
+    if (v < min || v > max)
+        return option_wrong(c, out_of_range(v > INT32_MAX / 2), what, text);
+    *ret = v;
+    return true;
+}
+
+bool num_option_signed(struct cmd *c, const char *text, int64_t min, int64_t max, const char *what, int64_t *ret)
+{
+    int64_t v = 0;
+    enum num_status st = num_i64(text, NULL, &v);
+    if (st == NUM_OVERFLOW)
+        return option_wrong(c, -EOVERFLOW, what, text);
+    if (st != NUM_OK)
+        return option_wrong(c, 0, what, text);
+    if (v < min || v > max)
+        return option_wrong(c, out_of_range(v > INT32_MAX / 2 || v < INT32_MIN / 2), what, text);
+    *ret = v;
+    return true;
 }
 
 /* ---- sizes for people ---- */

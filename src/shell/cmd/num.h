@@ -30,6 +30,13 @@ enum num_status num_u64_any(const char *s, const char *suffixes, uint64_t *ret);
 /* As num_u64() with a sign. */
 enum num_status num_i64(const char *s, const char *suffixes, int64_t *ret);
 
+/* The decimal number of an option, from @min to @max, as GNU's xdectoumax() reads it: true and *ret; or false after
+ * "NAME: WHAT: 'TEXT'", with what is wrong behind it when it is a number. */
+bool num_option(struct cmd *c, const char *text, const char *suffixes, uint64_t min, uint64_t max, const char *what,
+                uint64_t *ret);
+/* The same of a number with a sign. */
+bool num_option_signed(struct cmd *c, const char *text, int64_t min, int64_t max, const char *what, int64_t *ret);
+
 /* How block counts and sizes are shown. */
 struct num_human {
     uint64_t block; /* unit of the output when not @scale */

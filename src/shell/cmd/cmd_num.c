@@ -177,10 +177,11 @@ bool num_option(struct cmd *c, const char *text, const char *suffixes, uint64_t 
     return true;
 }
 
-bool num_option_signed(struct cmd *c, const char *text, int64_t min, int64_t max, const char *what, int64_t *ret)
+bool num_option_signed(struct cmd *c, const char *text, const char *suffixes, int64_t min, int64_t max,
+                       const char *what, int64_t *ret)
 {
     int64_t v = 0;
-    enum num_status st = num_i64(text, NULL, &v);
+    enum num_status st = num_i64(text, suffixes, &v);
     if (st == NUM_OVERFLOW)
         return option_wrong(c, -EOVERFLOW, what, text);
     if (st != NUM_OK)

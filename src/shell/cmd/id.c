@@ -103,18 +103,26 @@ static void one(struct id *d, const struct id_who *w)
     arena_reset(c->arena, mark);
 }
 
+static bool by_name(struct cmd *c, const char *name, struct id_who *ret)
+{
+    size_t n;
+    const struct user_entry *v = users_table(c, false, &n);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(v[i].name, name) == 0) {
+            *ret = (struct id_who){v[i].name, v[i].id, v[i].gid};
+            return true;
+        }
+    return false;
+}
+
 /* The account that an operand names, by name or number. */
 static bool find(struct cmd *c, const char *arg, struct id_who *ret)
 {
     size_t n;
     uint64_t uid = UINT64_MAX;
     const struct user_entry *v = users_table(c, false, &n);
-    bool by_name = *arg != '+';
-    for (size_t i = 0; by_name && i < n; i++)
-        if (strcmp(v[i].name, arg) == 0) {
-            *ret = (struct id_who){v[i].name, v[i].id, v[i].gid};
-            return true;
-        }
+    if (*arg != '+' && by_name(c, arg, ret))
+        return true;
     if (num_u64(arg, NULL, &uid) != NUM_OK || uid >= UINT32_MAX)
         return false;
     for (size_t i = 0; i < n; i++)
@@ -187,3 +195,32 @@ CMD(id, id_main, 1, "Usage: id [OPTION]... [USER]...\n",
     "  -r, --real     the real id instead of the effective one, with -ugG\n"
     "  -u, --user     only the effective user\n"
     "  -z, --zero     NUL instead of blanks and newlines, not in the default format\n");
+
+/* ---- groups ---- */
+
+static const struct cmd_opt groups_opts[] = {{0}};
+
+static int groups_main(struct cmd *c)
+{
+    struct id d = {.c = c, .groups = true, .name = true};
+    if (cmd_getopt(c, groups_opts, false) == -2)
+        return cmd_usage_status(c);
+    if (c->optind == c->argc) {
+        struct id_who me = {NULL, c->p->cred.uid, c->p->cred.gid};
+        one(&d, &me);
+    }
+    for (int i = c->optind; i < c->argc && cmd_poll(c) == 0; i++) {
+        struct id_who w;
+        if (by_name(c, c->argv[i], &w)) {
+            cmd_printf(c, "%s : ", c->argv[i]);
+            one(&d, &w);
+        } else {
+            cmd_err(c, "%s: no such user", cmd_quote_loc(c, c->argv[i]));
+            d.status = 1;
+        }
+    }
+    return d.status;
+}
+
+CMD(groups, groups_main, 1, "Usage: groups [OPTION]... [USER]...\n",
+    "Prints the groups of each USER, or of the process itself.\n");

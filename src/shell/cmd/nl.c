@@ -176,7 +176,7 @@ static int parse_style(struct cmd *c, struct style *s, const char *text)
 
 static bool number(struct nl *l, int64_t min, int64_t max, const char *what, int64_t *ret)
 {
-    return num_option_signed(l->c, l->c->optarg, min, max, what, ret);
+    return num_option_signed(l->c, l->c->optarg, NULL, min, max, what, ret);
 }
 
 static bool parse_format(struct nl *l, const char *text)

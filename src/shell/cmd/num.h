@@ -35,7 +35,8 @@ enum num_status num_i64(const char *s, const char *suffixes, int64_t *ret);
 bool num_option(struct cmd *c, const char *text, const char *suffixes, uint64_t min, uint64_t max, const char *what,
                 uint64_t *ret);
 /* The same of a number with a sign. */
-bool num_option_signed(struct cmd *c, const char *text, int64_t min, int64_t max, const char *what, int64_t *ret);
+bool num_option_signed(struct cmd *c, const char *text, const char *suffixes, int64_t min, int64_t max,
+                       const char *what, int64_t *ret);
 
 /* How block counts and sizes are shown. */
 struct num_human {

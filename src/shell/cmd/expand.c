@@ -130,4 +130,5 @@ static int expand_main(struct cmd *c)
 CMD(expand, expand_main, 1, "Usage: expand [OPTION]... [FILE]...\n",
     "  -i, --initial    only tabs that nothing but blanks stands before\n"
     "  -t, --tabs=N     a stop every N columns, not 8\n"
-    "  -t, --tabs=LIST  stops at these columns; the last may be /N, for multiples of N beyond, or +N, for so far from it\n");
+    "  -t, --tabs=LIST  stops at these columns; the last may be /N, for multiples of N beyond, or +N, for so far from\n"
+    "                   it\n");

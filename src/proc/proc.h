@@ -494,6 +494,8 @@ void proc_feed_close(struct proc_feed *f);
  * proc_sink_ready(), or -EPIPE. Bytes count against limits.output. */
 struct proc_file *proc_file_sink(struct proc_set *ps, bool tty, ssize_t (*write)(void *arg, const void *p, size_t n),
                                  void *arg);
+/* Whether @f, which may be NULL, is the host's own output. */
+bool proc_file_is_sink(const struct proc_file *f);
 /* Wakes writers that wait on sinks, and who is in proc_await(). */
 void proc_sink_ready(struct proc_set *ps);
 

@@ -132,6 +132,11 @@ struct proc_file *proc_file_sink(struct proc_set *ps, bool tty, ssize_t (*write)
     return f;
 }
 
+bool proc_file_is_sink(const struct proc_file *f)
+{
+    return f && f->kind == FILE_SINK;
+}
+
 void proc_sink_ready(struct proc_set *ps)
 {
     ps->held_ready = true;

@@ -138,8 +138,10 @@ struct param {
     bool colon;    /* :- := :? :+ */
     bool indirect; /* ${!x…} */
     bool braced;
+    bool bad_form;  /* OP_BAD, or OP_TRANSFORM by no known letter, which is bad only with a value */
+    bool unclosed;  /* OP_BAD between quotes, whose '[' has no ']' */
     bool quoted;    /* stands inside double quotes or a here-document */
-    char transform; /* letter of OP_TRANSFORM */
+    char transform; /* letter of OP_TRANSFORM; 0: none that is known */
     enum param_op op;
     uint32_t pos;
     struct str name;
@@ -148,6 +150,8 @@ struct param {
     struct word *arg;              /* word after the operator; pattern; offset expression */
     struct word *arg2;             /* replacement; length expression */
     struct str source;             /* text between the braces, for "bad substitution" and for printing */
+    struct str around;             /* what a message shows: of a bad substitution the quoted text or value that it stands
+                                      in, of an indirection its own name; may be empty */
     struct arith *arith1, *arith2; /* cache: compiled offset and length */
     struct arith *arith_sub;       /* cache: compiled subscript */
     struct pattern *pattern;       /* cache: compiled constant pattern */
@@ -345,8 +349,11 @@ struct parse_error {
     bool incomplete;    /* the input ended inside a construct */
     bool discard;       /* in NAME=(…): status 1, and a script goes on with the next line */
     bool fatal;         /* ends the shell, whatever gave it the text */
+    bool keep_status;   /* in [[ ]]: $? of a script is what it was before */
+    bool second;        /* source is a message of its own, for second_line */
+    int second_line;
     bool source_syntax; /* the second line, too, begins with "syntax error: " */
-    char text[400];     /* "syntax error near unexpected token `)'" */
+    char text[400];     /* "syntax error near unexpected token `)'"; empty: there is no message */
     char source[400];   /* the offending line, without newline; empty when bash shows none */
 };
 
@@ -373,6 +380,9 @@ void parser_free(struct parser *ps);
 /* The next complete command: 1 and a unit with one reference; 0 at the end; -EINVAL after a syntax error (*ret_err
  * filled; the parser is at the start of the next line); -EINTR; -ENOMEM. */
 int parser_next(struct parser *ps, struct ast **ret, struct parse_error *ret_err);
+
+/* Whether lines of the text given so far end in CR LF. */
+bool parser_has_crlf(const struct parser *ps);
 
 /* The unread rest of the text given so far (what `more` delivered included): for shells that read standard input, which
  * give it back. */

@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Commands that are not here, and what would have them. */
+/*
+ * Commands that are not here, and what would have them; hints behind messages.
+ *
+ * A hint is a line of its own behind bash's message, and goes to the reader of the session only: where the script sends
+ * its messages elsewhere (2>&1 in a pipeline or $( ), 2>file), what arrives there is what bash writes.
+ */
 
+#include <stdarg.h>
 #include <stdlib.h>
 
+#include "base/num.h"
+#include "shell/builtin/compgen_int.h"
 #include "shell/shell_int.h"
 
 /* Programs that only the userland has, sorted: what userland/build makes when all of it works. */
@@ -44,4 +52,81 @@ const char *sh_elsewhere(struct str name)
     if (KNOWN(machine, name))
         return "needs a whole Linux machine, and this version starts none";
     return NULL;
+}
+
+/* ---- hints ---- */
+
+__attribute__((format(printf, 2, 3))) static void hint(struct shell *sh, const char *fmt, ...)
+{
+    struct buf line BUF_AUTO;
+    va_list ap;
+    buf_init(&line, LIMIT_PATH);
+    if (!proc_file_is_sink(proc_get(sh->p, 2)))
+        return;
+    buf_addc(&line, "frontal-sandbox: ");
+    va_start(ap, fmt);
+    buf_vaddf(&line, fmt, ap);
+    va_end(ap);
+    buf_putc(&line, '\n');
+    sh_write_fd(sh, 2, buf_str(&line));
+}
+
+/* Whether one step makes @b of @a: a character more, less or another, or two that changed places. Names of two
+ * characters are near only by the last, else everything would be. */
+static bool is_near(struct str a, struct str b)
+{
+    size_t same = 0, n = NUM_MIN(a.n, b.n);
+    while (same < n && a.p[same] == b.p[same])
+        same++;
+    struct str x = str_from(a, same), y = str_from(b, same);
+    if (a.n == b.n && x.n >= 2 && x.p[0] == y.p[1] && x.p[1] == y.p[0] && str_eq(str_from(x, 2), str_from(y, 2)))
+        return true;
+    if (n < 3)
+        return false;
+    if (a.n == b.n)
+        return x.n > 0 && str_eq(str_from(x, 1), str_from(y, 1));
+    if (a.n + 1 == b.n)
+        return str_eq(x, str_from(y, 1));
+    return a.n == b.n + 1 && str_eq(str_from(x, 1), y);
+}
+
+#define NEAR_NAMES 3 /* more would not help */
+
+static void hint_near(struct shell *sh, struct str name)
+{
+    struct fields all = {0}, near = {0};
+    struct buf list BUF_AUTO;
+    buf_init(&list, LIMIT_PATH);
+    if (name.n < 2 || name.n > 64 || memchr(name.p, '/', name.n))
+        return;
+    compgen_names(sh, GEN_COMMAND, STR(""), &all);
+    for (uint32_t i = 0; i < all.n && near.n < NEAR_NAMES; i++) {
+        bool known = !is_near(name, all.v[i]);
+        for (uint32_t k = 0; k < near.n && !known; k++)
+            known = str_eq(near.v[k], all.v[i]);
+        if (known || fields_add(sh, &near, all.v[i]) < 0)
+            continue;
+        buf_addc(&list, near.n > 1 ? ", " : "");
+        buf_adds(&list, all.v[i]);
+    }
+    if (near.n)
+        hint(sh, "near names are: %s", list.p);
+}
+
+void sh_hint_crlf(struct shell *sh)
+{
+    hint(sh, "lines end in a carriage return (CR LF) here; tr -d '\\r' <FILE >NEW removes them");
+}
+
+void sh_hint_command(struct shell *sh, struct str name)
+{
+    const char *elsewhere = sh_elsewhere(name);
+    if (!proc_file_is_sink(proc_get(sh->p, 2)))
+        return;
+    if (elsewhere)
+        hint(sh, "%s %s", name.p, elsewhere);
+    else if (name.n && name.p[name.n - 1] == '\r')
+        sh_hint_crlf(sh);
+    else
+        hint_near(sh, name);
 }

@@ -58,6 +58,16 @@ __attribute__((format(printf, 3, 0))) static void error_v(struct shell *sh, int 
     sh_write_fd(sh, 2, buf_str(&out));
 }
 
+const char *sh_shown(struct shell *sh, struct str s)
+{
+    struct buf out BUF_AUTO;
+    buf_init(&out, LIMIT_STRING);
+    if (!quote_needs_ansi(s, sh->utf8))
+        return arena_str(&sh->scratch, s).p;
+    quote_at_q(&out, s, sh->utf8);
+    return arena_str(&sh->scratch, buf_str(&out)).p;
+}
+
 void sh_error(struct shell *sh, const char *fmt, ...)
 {
     va_list ap;
@@ -80,11 +90,17 @@ void sh_syntax_error(struct shell *sh, const struct parse_error *e)
     int line = sh->line;
     buf_init(&out, LIMIT_STRING);
     sh->line = e->line;
-    put_prefix(sh, &out, sh->parse_what);
-    buf_addf(&out, "%s\n", e->text);
-    if (e->source[0]) {
+    if (e->text[0]) {
         put_prefix(sh, &out, sh->parse_what);
-        buf_addf(&out, "%s`%s'\n", e->source_syntax ? "syntax error: " : "", e->source);
+        buf_addf(&out, "%s\n", e->text);
+    }
+    if (e->source[0]) {
+        sh->line = e->second ? e->second_line : e->line;
+        put_prefix(sh, &out, sh->parse_what);
+        if (e->second)
+            buf_addf(&out, "%s\n", e->source);
+        else
+            buf_addf(&out, "%s`%s'\n", e->source_syntax ? "syntax error: " : "", e->source);
     }
     sh->line = line;
     if (sh->out.n)

@@ -350,7 +350,11 @@ static int run_parser(struct shell *sh, struct parser *ps, bool eval, bool onesh
     while ((r = parser_next(ps, &a, &err)) != 0) {
         if (r == -EINVAL) {
             sh_syntax_error(sh, &err);
-            status = sh->last_status = err.discard ? 1 : 2;
+            if (parser_has_crlf(ps))
+                sh_hint_crlf(sh);
+            if (!err.keep_status || eval)
+                sh->last_status = err.discard ? 1 : 2;
+            status = sh->last_status;
             if (err.discard && !eval && !sh->is_subshell && !sh_opt(sh, OPT_POSIX))
                 continue;
             if (err.fatal || (sh_opt(sh, OPT_POSIX) && !sh->interactive && eval && !sh->soft_eval))

@@ -247,10 +247,10 @@ static const char *put_sequence(struct shell *sh, struct buf *out, const char *f
 {
     int digits = 3;
     bool minutes = false;
-    const char *start = f++;
-    if (*f == '%') {
+    f++;
+    if (*f == '%' || !*f) { /* a lone one at the end stands for itself */
         buf_putc(out, '%');
-        return f + 1;
+        return *f ? f + 1 : f;
     }
     if (*f == 'P') {
         int64_t pct = t.real > 0 ? t.user * 10000 / t.real : 0;
@@ -268,7 +268,7 @@ static const char *put_sequence(struct shell *sh, struct buf *out, const char *f
         f++;
     }
     if (*f != 'R' && *f != 'U' && *f != 'S') {
-        sh_error(sh, "TIMEFORMAT: `%c': invalid format character", *f ? *f : *start);
+        sh_error(sh, "TIMEFORMAT: `%c': invalid format character", *f);
         return NULL;
     }
     put_seconds(out, *f == 'R' ? t.real : *f == 'U' ? t.user : 0, digits, minutes);

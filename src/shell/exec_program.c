@@ -197,6 +197,8 @@ static int cannot_run(struct shell *sh, struct str name, struct str path, int er
         sh_error(sh, "%s: cannot execute binary file: %s", p, errtab_text(ENOEXEC));
     } else if (err == -ENOENT && r == 0) {
         sh_error(sh, "%s: cannot execute: required file not found", p);
+        if (interp.n && interp.p[interp.n - 1] == '\r')
+            sh_hint_crlf(sh);
         return 127;
     } else if (err == -EACCES && interp.n && executable(sh, path) == 0) {
         struct buf out BUF_AUTO;
@@ -250,14 +252,8 @@ static struct outcome not_found(struct shell *sh, int argc, struct str *argv)
 {
     struct func *f = func_find(sh, STR("command_not_found_handle"));
     if (!f) {
-        const char *elsewhere = sh_elsewhere(argv[0]);
-        sh_error(sh, "%s: command not found", argv[0].p);
-        if (elsewhere) {
-            struct buf line BUF_AUTO;
-            buf_init(&line, LIMIT_PATH);
-            buf_addf(&line, "frontal-sandbox: %s %s\n", argv[0].p, elsewhere);
-            sh_write_fd(sh, 2, buf_str(&line));
-        }
+        sh_error(sh, "%s: command not found", sh_shown(sh, argv[0]));
+        sh_hint_command(sh, argv[0]);
         return exited(127);
     }
     struct str *v = arena_alloc(&sh->scratch, ((size_t)argc + 1) * sizeof *v);
@@ -423,17 +419,19 @@ int exec__replace(struct shell *sh, int argc, struct str *argv, struct str arg0,
 {
     struct outcome o;
     struct str path = locate(sh, argv[0], NULL);
-    if (!path.n) {
-        sh_error(sh, "exec: %s: not found", argv[0].p);
-        return 127;
-    }
     struct vfs_ctx ctx = proc_ctx(sh->p);
     struct vfs_stat st;
-    if (vfs_stat(proc_set_vfs(sh->ps), &ctx, 0, path, 0, &st) == -ENOENT) {
+    if (!path.n) {
+        bool dir = vfs_stat(proc_set_vfs(sh->ps), &ctx, 0, argv[0], 0, &st) == 0 && S_ISDIR(st.mode);
+        sh_error(sh, dir ? "exec: %s: cannot execute: %s" : "exec: %s: not found", argv[0].p, errtab_text(-EISDIR));
+        return dir ? 126 : 127;
+    }
+    if (path.p[0] != '/') {
         struct str name = str_starts(path, STR("./")) ? str_from(path, 2) : path;
-        bool relative = path.p[0] != '/';
-        sh_error(sh, "%.*s%s%s: %s", relative ? (int)sh->pwd.n : 0, relative ? sh->pwd.p : "", relative ? "/" : "",
-                 name.p, errtab_text(ENOENT));
+        path = str_c(arena_printf(&sh->scratch, "%.*s/%s", (int)sh->pwd.n, sh->pwd.p, name.p));
+    }
+    if (vfs_stat(proc_set_vfs(sh->ps), &ctx, 0, path, 0, &st) == -ENOENT) {
+        sh_error(sh, "%s: %s", path.p, errtab_text(ENOENT));
         return 127;
     }
     char **v = make_argv(sh, argc, argv);
@@ -441,6 +439,8 @@ int exec__replace(struct shell *sh, int argc, struct str *argv, struct str arg0,
     if (arg0.p)
         memcpy(&v[0], &arg0.p, sizeof v[0]);
     if (!run_path(sh, path, argc, v, clear_env, &o)) {
+        if (o.code == 127) /* told whole */
+            return o.code;
         int r = executable(sh, path) < 0 ? -EACCES : -ENOEXEC;
         if (S_ISDIR(st.mode))
             r = -EISDIR;

@@ -111,6 +111,8 @@ void quote_printf_q(struct buf *out, struct str s, bool utf8);
 void quote_at_q(struct buf *out, struct str s, bool utf8);
 /* Always '…' with '\'' inside (a lone quote is \'): what `trap -p` and `alias` print. */
 void quote_single(struct buf *out, struct str s);
+/* Whether some character of @s cannot be shown as it is, so that $'…' is needed. */
+bool quote_needs_ansi(struct str s, bool utf8);
 /* As `set` lists values and set -x shows words: as it is when nothing in it is special, else '…' or $'…'. */
 void quote_set(struct buf *out, struct str s, bool utf8);
 /* "…" as declare -p quotes values. */

@@ -21,12 +21,15 @@ struct str expand__name(struct shell *sh, const struct param *p)
     return p->name;
 }
 
-/* The message shows all of the word, or of the quoted text, whose expansion failed; what stands between quotes has no
- * source of its own. */
+/* The message shows all of the word, or of the quoted text, whose expansion failed. */
 static int bad_substitution(struct expander *x, const struct param *p, enum expand_ctx ctx)
 {
     struct shell *sh = x->sh;
-    if (ctx != XP_QUOTE && x->word && x->word->src.n)
+    if (p->unclosed)
+        sh_error(sh, "bad substitution: no closing `}' in \"%.*s\"", (int)p->around.n, p->around.p);
+    else if (p->around.n)
+        sh_error(sh, "%.*s: bad substitution", (int)p->around.n, p->around.p);
+    else if (ctx != XP_QUOTE && x->word && x->word->src.n)
         sh_error(sh, "%.*s: bad substitution", (int)x->word->src.n, x->word->src.p);
     else
         sh_error(sh, "${%.*s}: bad substitution", (int)p->source.n, p->source.p);
@@ -35,7 +38,7 @@ static int bad_substitution(struct expander *x, const struct param *p, enum expa
 
 static int unbound(struct shell *sh, const struct param *p, struct str name)
 {
-    bool dollar = p->kind == PARAM_POS && p->op == OP_NONE;
+    bool dollar = p->op == OP_NONE && !p->around.n && (p->kind == PARAM_POS || p->ch == '!');
     sh_error(sh, "%s%.*s: unbound variable", dollar ? "$" : "", (int)name.n, name.p);
     return expand__exit(sh);
 }
@@ -328,7 +331,7 @@ static int is_null(struct shell *sh, const struct value *v)
 static int op_error(struct expander *x, struct param *p, enum expand_ctx ctx)
 {
     struct shell *sh = x->sh;
-    struct str name = expand__name(sh, p), text;
+    struct str name = p->around.n ? p->around : expand__name(sh, p), text;
     if (!p->arg) {
         sh_error(sh, "%.*s: parameter %snot set", (int)name.n, name.p, p->colon ? "null or " : "");
         return expand__exit(sh);
@@ -562,6 +565,19 @@ static int resolve_indirect(struct shell *sh, struct param *p, struct param *q, 
 
 static int param_value(struct expander *x, struct param *p, enum expand_ctx ctx);
 
+/* An indirection through a positional parameter that is not set; @q has its operator and its name. */
+static int indirect_unset(struct expander *x, struct param *q, enum expand_ctx ctx)
+{
+    struct value v = {0};
+    if (q->op == OP_ASSIGN) {
+        sh_error(x->sh, "%.*s: invalid indirect expansion", (int)q->around.n, q->around.p);
+        return expand__refuse(x->sh);
+    }
+    if (q->op >= OP_DEFAULT && q->op <= OP_ALT)
+        return op_word(x, q, &v, ctx);
+    return sh_opt(x->sh, OPT_NOUNSET) ? unbound(x->sh, q, q->around) : 0;
+}
+
 static int op_indirect(struct expander *x, struct param *p, enum expand_ctx ctx)
 {
     struct shell *sh = x->sh;
@@ -574,8 +590,13 @@ static int op_indirect(struct expander *x, struct param *p, enum expand_ctx ctx)
         return expand__emit(x, &v, ctx == XP_QUOTE);
     }
     int r = resolve_indirect(sh, p, &q, &part, &word);
-    if (r <= 0)
+    if (r < 0)
         return r;
+    struct str name = expand__name(sh, p);
+    if (r == 0 || p->op == OP_ERROR)
+        q.around = str_c(arena_printf(&sh->scratch, "!%.*s", (int)name.n, name.p));
+    if (r == 0)
+        return indirect_unset(x, &q, ctx);
     r = param_value(x, &q, ctx);
     /* What was compiled belongs to the operands, which are the same each time. */
     p->arith1 = q.arith1;
@@ -639,6 +660,8 @@ static int param_value(struct expander *x, struct param *p, enum expand_ctx ctx)
         return unbound(sh, p, expand__name(sh, p));
     if (p->op == OP_NONE)
         return expand__emit(x, &v, ctx == XP_QUOTE);
+    if (p->bad_form && v.set)
+        return bad_substitution(x, p, ctx);
     /* The operands may assign to the variable whose text is looked at: a reference keeps it. */
     struct var *held = p->kind == PARAM_VAR && p->sym ? var_find(sh, p->sym) : NULL;
     if (held)

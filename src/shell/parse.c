@@ -113,6 +113,13 @@ void parse_unexpected(struct parser *ps, const struct token *t)
         return;
     }
     struct str s = parse_token_text(ps, t);
+    struct buf shown BUF_AUTO;
+    buf_init(&shown, LIMIT_SCRIPT);
+    bool utf8 = ps->sh && ps->sh->utf8;
+    if (t->kind == T_WORD && quote_needs_ansi(s, utf8)) {
+        quote_at_q(&shown, s, utf8);
+        s = buf_str(&shown);
+    }
     parse_fail(ps, t->line, t->start, "syntax error near unexpected token `%.*s'", (int)NUM_MIN(s.n, 300), s.p);
 }
 
@@ -253,6 +260,12 @@ int parser_next(struct parser *ps, struct ast **ret, struct parse_error *ret_err
     if (r == -EINVAL)
         *ret_err = err;
     return r;
+}
+
+bool parser_has_crlf(const struct parser *ps)
+{
+    struct str in = buf_str(&ps->in), text = ps->text;
+    return (in.n && memmem(in.p, in.n, "\r\n", 2)) || (text.n && memmem(text.p, text.n, "\r\n", 2));
 }
 
 struct str parser_rest(const struct parser *ps)

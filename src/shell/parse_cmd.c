@@ -287,8 +287,10 @@ static bool pipe_prefix(struct parser *ps, struct node *n)
             lex_take(ps);
             t = lex_peek(ps, LEX_CMD | LEX_ASSIGN);
         }
-        if (t->kind == T_WORD && str_eqc(t->word->src, "--"))
+        if (t->kind == T_WORD && str_eqc(t->word->src, "--")) {
+            n->pipe.time_posix = true; /* as bash has it, with and without -p */
             lex_take(ps);
+        }
     }
 }
 

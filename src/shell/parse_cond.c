@@ -2,6 +2,8 @@
 /* parse_cond - [[ … ]]: bash(1) Compound Commands and CONDITIONAL EXPRESSIONS. */
 #include "shell/parse_int.h"
 
+#include <errno.h>
+
 static struct cond *cond_or(struct parser *ps);
 
 static struct cond *new_cond(struct parser *ps, enum cond_kind kind)
@@ -50,7 +52,7 @@ static bool at_eof(struct parser *ps, const struct token *t)
 {
     if (t->kind != T_EOF)
         return false;
-    parse_fail(ps, t->line, SIZE_MAX, "unexpected EOF while looking for `]]'");
+    parse_fail(ps, t->line, SIZE_MAX, "unexpected token `EOF' in conditional command");
     if (ps->err)
         ps->err->incomplete = true;
     return true;
@@ -63,6 +65,16 @@ static void fail_arg(struct parser *ps, const struct token *t, const char *what)
     struct str s = parse_token_text(ps, t);
     parse_fail(ps, t->line, SIZE_MAX, "unexpected argument `%.*s' to conditional %s operator", (int)NUM_MIN(s.n, 300),
                s.p, what);
+}
+
+/* A failure that bash tells in two lines. */
+static void second_line(struct parser *ps, int line, const char *text)
+{
+    if (!ps->err)
+        return;
+    ps->err->second = true;
+    ps->err->second_line = line;
+    snprintf(ps->err->source, sizeof(ps->err->source), "%s", text);
 }
 
 static struct cond *unary(struct parser *ps, struct word *op)
@@ -108,6 +120,8 @@ static struct cond *binary_or_word(struct parser *ps, struct word *a)
     if (c->op[0] == '=' || c->op[0] == '!')
         flags |= c->op[1] == '~' ? LEX_REGEX : LEX_PATTERN;
     t = lex_peek(ps, flags);
+    if (ps->failed == -EINVAL && ps->err && ps->err->incomplete)
+        second_line(ps, ps->line, "unexpected argument to conditional binary operator");
     if (t->kind != T_WORD || is_end(t)) {
         fail_arg(ps, t, "binary");
         return NULL;
@@ -122,8 +136,11 @@ static struct cond *binary_or_word(struct parser *ps, struct word *a)
 static struct cond *group(struct parser *ps)
 {
     struct cond *inner = cond_or(ps);
-    if (!inner)
+    if (!inner) {
+        if (ps->err && ps->failed == -EINVAL && ps->fail_pos == ps->tok.start && ps->tok.kind == T_RPAREN)
+            second_line(ps, ps->err->line, "expected `)'");
         return NULL;
+    }
     struct token *t = lex_peek(ps, LEX_COND);
     if (t->kind != T_RPAREN) {
         if (at_eof(ps, t))
@@ -150,8 +167,11 @@ static struct cond *primary(struct parser *ps)
         if (at_eof(ps, t))
             return NULL;
         struct str s = parse_token_text(ps, t);
-        parse_fail(ps, t->line, SIZE_MAX, "syntax error in conditional expression: unexpected token `%.*s'",
-                   (int)NUM_MIN(s.n, 300), s.p);
+        if (t->kind == T_WORD) /* bash says nothing */
+            parse_fail(ps, t->line, SIZE_MAX, "%s", "");
+        else
+            parse_fail(ps, t->line, SIZE_MAX, "unexpected token `%.*s' in conditional command",
+                       (int)NUM_MIN(s.n, 300), s.p);
         return NULL;
     }
     struct word *w = t->word;
@@ -201,7 +221,7 @@ static struct cond *cond_or(struct parser *ps)
     return left;
 }
 
-struct node *parse_cond(struct parser *ps, int line)
+static struct node *whole(struct parser *ps, int line)
 {
     struct node *n = parse_node(ps, NODE_COND, line);
     n->cond = cond_or(ps);
@@ -209,8 +229,12 @@ struct node *parse_cond(struct parser *ps, int line)
         return NULL;
     struct token *t = lex_peek(ps, LEX_COND);
     if (!is_end(t)) {
-        if (at_eof(ps, t))
+        if (t->kind == T_EOF) {
+            parse_fail(ps, t->line, SIZE_MAX, "unexpected EOF while looking for `]]'");
+            if (ps->err)
+                ps->err->incomplete = true;
             return NULL;
+        }
         struct str s = parse_token_text(ps, t);
         if (t->kind == T_WORD)
             parse_fail(ps, t->line, SIZE_MAX, "syntax error in conditional expression");
@@ -220,5 +244,13 @@ struct node *parse_cond(struct parser *ps, int line)
         return NULL;
     }
     lex_take(ps);
+    return n;
+}
+
+struct node *parse_cond(struct parser *ps, int line)
+{
+    struct node *n = whole(ps, line);
+    if (!n && ps->failed == -EINVAL && ps->err)
+        ps->err->keep_status = true;
     return n;
 }

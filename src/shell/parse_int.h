@@ -133,6 +133,7 @@ struct parser {
 
     struct heredoc_ref *heredocs, **heredocs_tail;
     uint32_t subs; /* open $( */
+    bool unclosed; /* the last ${ that failed has a '[' without ']' */
 
     struct alias_use uses[PARSE_ALIASES];
     uint32_t n_uses;
@@ -156,6 +157,9 @@ void parse_forget_failure(struct parser *ps, struct heredoc_ref **tail);
 void parse_unexpected(struct parser *ps, const struct token *t);
 /* Text of a token as messages show it. Borrowed. */
 struct str parse_token_text(const struct parser *ps, const struct token *t);
+
+/* Tells the bad substitutions among @parts, not those of nested texts, that they stand in @text. */
+void parse_tell_around(struct parser *ps, struct part *parts, struct str text);
 
 /* Enters a nested construct: false (and a failure) when too deep. Leave with ps->depth--. */
 bool parse_enter(struct parser *ps);

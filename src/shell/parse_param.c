@@ -115,6 +115,7 @@ static bool param_subscript(struct parser *ps, struct param *p)
         /* bash finds the '}' first; what lies before it need not be a subscript at all. */
         if (ps->failed == -EINVAL)
             parse_forget_failure(ps, tail);
+        ps->unclosed = true;
         return false;
     }
     if (!p->subscript || lex_at(ps, 0) != ']')
@@ -176,11 +177,16 @@ static bool op_word(struct parser *ps, struct param *p, int c, bool quoted)
 static bool op_transform(struct parser *ps, struct param *p)
 {
     int c = lex_look(ps, 1);
-    if (!one_of(c, "QEPAaKkUuL") || lex_look(ps, 2) != '}')
-        return false;
     p->op = OP_TRANSFORM;
-    p->transform = (char)c;
-    lex_skip(ps, 2);
+    if (one_of(c, "QEPAaKkUuL") && lex_look(ps, 2) == '}') {
+        p->transform = (char)c;
+        lex_skip(ps, 2);
+        return true;
+    }
+    p->bad_form = true;
+    if (!parse_skip_matched(ps, '}', ps->line))
+        return false;
+    ps->pos--;
     return true;
 }
 
@@ -188,6 +194,9 @@ static bool op_transform(struct parser *ps, struct param *p)
 static bool param_operator(struct parser *ps, struct param *p, bool quoted)
 {
     int c = lex_cur(ps);
+    /* Behind these bash does not look for a change of case. */
+    if (p->kind == PARAM_SPECIAL && one_of(p->ch, "-?#") && one_of(c, "^,~"))
+        return false;
     switch (c) {
     case '}':
         return true;
@@ -228,8 +237,9 @@ static void param_prefix(struct parser *ps, bool *ret_length, bool *ret_indirect
 {
     int c = lex_cur(ps), d = lex_look(ps, 1);
     bool named = name_start(d) || (d >= '0' && d <= '9');
+    bool all = d == '@' && !one_of(lex_look(ps, 2), "QEPAaKkUuL"); /* else a transformation of $# */
     if (c == '#')
-        *ret_length = named || one_of(d, "@*!$") || (one_of(d, "#?-=") && lex_look(ps, 2) == '}');
+        *ret_length = named || all || one_of(d, "*!$") || (one_of(d, "#?-=") && lex_look(ps, 2) == '}');
     if (c == '!')
         *ret_indirect = named || one_of(d, "@*#?");
     if (*ret_length || *ret_indirect)
@@ -275,6 +285,7 @@ struct part *parse_param_braced(struct parser *ps, bool quoted, int line)
 {
     size_t start = ps->pos, mark = ps->n_edits;
     int at_line = ps->line;
+    ps->unclosed = false;
     struct param *p = param_inside(ps, quoted);
     if (p && !ps->failed && lex_at(ps, 0) < 0)
         parse_fail_eof(ps, line, '}');
@@ -287,6 +298,8 @@ struct part *parse_param_braced(struct parser *ps, bool quoted, int line)
         buf_clear(&ps->acc);
         p = ARENA_NEW(ps->a, struct param);
         p->op = OP_BAD;
+        p->bad_form = true;
+        p->unclosed = quoted && ps->unclosed;
         if (!parse_skip_matched(ps, '}', line))
             return NULL;
         ps->pos--;

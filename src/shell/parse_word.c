@@ -157,11 +157,19 @@ static void ansi_quote(struct parser *ps, struct builder *b, enum part_kind kind
 
 static void quoted_parts(struct parser *ps, enum word_ctx ctx, bool quoted, struct builder *b);
 
+void parse_tell_around(struct parser *ps, struct part *parts, struct str text)
+{
+    for (; parts; parts = parts->next)
+        if (parts->kind == PART_PARAM && parts->param->bad_form && !parts->param->around.n)
+            parts->param->around = arena_str(ps->a, text);
+}
+
 /* "…" as @ctx says; the position is at the quote. */
 static void double_quote(struct parser *ps, enum word_ctx ctx, struct builder *b)
 {
     int line = ps->line;
     lex_skip(ps, 1);
+    size_t start = ps->pos;
     flush(ps, b);
     struct builder in = {.tail = &in.head, .kind = PART_LIT};
     if (!parse_enter(ps))
@@ -175,6 +183,7 @@ static void double_quote(struct parser *ps, enum word_ctx ctx, struct builder *b
         parse_fail_eof(ps, line, '"');
         return;
     }
+    parse_tell_around(ps, in.head, str_of(ps->in.p + start, ps->pos - start));
     lex_skip(ps, 1);
     struct part *p = ARENA_NEW(ps->a, struct part);
     p->kind = PART_DQUOTE;
@@ -696,6 +705,8 @@ struct word *parse_word(struct parser *ps, enum word_ctx ctx, bool quoted, int l
     }
     flush(ps, &b);
     w->parts = b.head;
+    if (ctx >= CTX_DQUOTE)
+        parse_tell_around(ps, w->parts, str_of(ps->in.p + start, ps->pos - start));
     if (ctx >= CTX_DQUOTE || ctx == CTX_SUBSCRIPT)
         parse_word_simple_flags(w);
     else
@@ -853,6 +864,8 @@ void parse_word_assign(struct parser *ps, struct word *w)
     if (p->text.p[n] == '[')
         as->subscript = subscript_word(ps, p, n + 1, q, at - 1, w->line);
     as->value = value_word(ps, q, at + 1 + append, w->line);
+    if (as->value && !as->subscript)
+        parse_tell_around(ps, as->value->parts, str_from(w->src, n + 1 + append));
     w->assign = as;
 }
 

@@ -4,8 +4,7 @@
 #include "base/buf.h"
 #include "shell/uchar_int.h"
 
-/* Whether some character of @s cannot be shown as it is, so that $'…' is needed. */
-static bool needs_ansi(struct str s, bool utf8)
+bool quote_needs_ansi(struct str s, bool utf8)
 {
     for (size_t i = 0; i < s.n;) {
         size_t len = 1;
@@ -59,7 +58,7 @@ void quote_printf_q(struct buf *out, struct str s, bool utf8)
         buf_addc(out, "''");
         return;
     }
-    if (needs_ansi(s, utf8)) {
+    if (quote_needs_ansi(s, utf8)) {
         add_ansi(out, s, utf8);
         return;
     }
@@ -91,7 +90,7 @@ void quote_single(struct buf *out, struct str s)
 
 void quote_at_q(struct buf *out, struct str s, bool utf8)
 {
-    if (needs_ansi(s, utf8))
+    if (quote_needs_ansi(s, utf8))
         add_ansi(out, s, utf8);
     else
         quote_single(out, s);
@@ -99,7 +98,7 @@ void quote_at_q(struct buf *out, struct str s, bool utf8)
 
 void quote_set(struct buf *out, struct str s, bool utf8)
 {
-    if (needs_ansi(s, utf8)) {
+    if (quote_needs_ansi(s, utf8)) {
         add_ansi(out, s, utf8);
         return;
     }
@@ -113,7 +112,7 @@ void quote_set(struct buf *out, struct str s, bool utf8)
 
 void quote_declare(struct buf *out, struct str s, bool utf8)
 {
-    if (needs_ansi(s, utf8)) {
+    if (quote_needs_ansi(s, utf8)) {
         add_ansi(out, s, utf8);
         return;
     }

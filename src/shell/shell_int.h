@@ -324,6 +324,12 @@ bool sh_poll(struct shell *sh);
 
 /* What would have the command @name, as the end of a sentence that it begins, or NULL: nothing that is known. */
 const char *sh_elsewhere(struct str name);
+/* After "@name: command not found": a line of what would have it, of names that are near, or of a carriage return in
+ * it. */
+void sh_hint_command(struct shell *sh, struct str name);
+/* After the message of a text that does not parse or of an interpreter that is not there, when lines of the text end
+ * in CR LF. */
+void sh_hint_crlf(struct shell *sh);
 
 /* ---- messages (error.c) ---- */
 
@@ -331,6 +337,8 @@ const char *sh_elsewhere(struct str name);
 void sh_error(struct shell *sh, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Writes to a descriptor, all of it; what cannot be written is dropped (messages, traces). */
 void sh_write_fd(struct shell *sh, int fd, struct str s);
+/* @s as messages show file names: $'…' when a character of it cannot be shown, else @s itself. Scratch. */
+const char *sh_shown(struct shell *sh, struct str s);
 /* With a strerror text behind. */
 void sh_errno(struct shell *sh, int err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* A parse error, one or two lines as bash prints it; @what is "" or the -c / eval / source context bash names. */

@@ -44,6 +44,24 @@ def script_messages_carry_name_and_line(t):
 
 
 @case
+def hints_behind_messages(t):
+    # For who reads the session; a script that looks at its messages finds bash's alone.
+    r = run(['-c', 'gerp x; sl; nosuchcommand; nosuch(){ :; }; nosch'])
+    t.equal(r.err.splitlines()[1::2][:2], [b'frontal-sandbox: near names are: grep', b'frontal-sandbox: near names are: ls'])
+    t.ok(b'nosuchcommand: command not found\nbash: line 1: nosch: command not found\n'
+         b'frontal-sandbox: near names are: nosuch\n' in r.err, r.err)
+    r = run(['-c', 'x=$(gerp 2>&1); echo "$x"; gerp 2>f; cat f; make 2>&1 | cat'])
+    t.equal((r.out.count(b'\n'), r.err), (3, b''))
+    p = t.write('s.sh', 'for i in 1\r\ndo\r\necho $i\r\ndone\r\n')
+    r = run([p])
+    t.equal((r.status, r.out), (2, b''))
+    t.ok(b"near unexpected token `$'do\\r''\n" in r.err and b'\nfrontal-sandbox: lines end in a carriage return' in r.err, r.err)
+    p = t.write('t.sh', 'nosuch\r\n')
+    r = run([p])
+    t.ok(b": $'nosuch\\r': command not found\nfrontal-sandbox: lines end in a carriage return" in r.err, r.err)
+
+
+@case
 def script_that_is_not_there(t):
     r = run([t.path('none.sh')])
     t.equal(r.status, 127)

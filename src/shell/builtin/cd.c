@@ -223,7 +223,7 @@ static int go(const struct going *g, struct str dir, bool print)
             return status;
     }
     if (err != -EINTR)
-        sh_errno(sh, err, "%s: %s", g->who, dir.p);
+        sh_errno(sh, err, "%s: %s", g->who, sh_shown(sh, dir));
     return 1;
 }
 

@@ -187,6 +187,50 @@ int exec_assign_array_text(struct shell *sh, struct sym *s, struct str text, boo
     return r;
 }
 
+/* ---- set -x ---- */
+
+static struct word *quoted_word(struct shell *sh, struct str text)
+{
+    struct word *w = arena_zalloc(&sh->scratch, sizeof *w);
+    struct part *p = arena_zalloc(&sh->scratch, sizeof *p);
+    *p = (struct part){.kind = PART_QUOTED, .text = text};
+    *w = (struct word){.parts = p, .flags = WORD_QUOTED | WORD_NOSPLIT, .src = text};
+    return w;
+}
+
+struct assign *exec__trace_list(struct shell *sh, const struct assign *as, bool assoc)
+{
+    struct exec_list l;
+    struct buf out BUF_AUTO;
+    buf_init(&out, LIMIT_STRING);
+    if (exec_expand_list(sh, as->elems, as->n_elems, assoc, &l) < 0)
+        return NULL;
+    struct assign *done = arena_zalloc(&sh->scratch, sizeof *done);
+    const struct value *v = l.v;
+    *done = *as;
+    done->n_elems = (uint32_t)l.n;
+    done->elems = arena_zalloc(&sh->scratch, (l.n + 1) * sizeof *done->elems);
+    buf_adds(&out, as->name);
+    buf_addc(&out, as->append ? "+=(" : "=(");
+    for (size_t i = 0; i < l.n; i++) {
+        struct array_elem *e = &done->elems[i];
+        e->value = e->word = quoted_word(sh, v[i].text);
+        e->append = v[i].append;
+        if (i)
+            buf_putc(&out, ' ');
+        if (v[i].has_key) {
+            e->key = quoted_word(sh, v[i].key);
+            buf_putc(&out, '[');
+            quote_single(&out, v[i].key);
+            buf_addc(&out, e->append ? "]+=" : "]=");
+        }
+        quote_single(&out, v[i].text);
+    }
+    buf_putc(&out, ')');
+    exec__trace_text(sh, buf_str(&out));
+    return done;
+}
+
 /* ---- one assignment ---- */
 
 /* The text of a subscript as a key or number. */
@@ -233,12 +277,16 @@ static int assign_elem(struct shell *sh, struct assign *as, struct sym *s)
 static int assign_list(struct shell *sh, struct assign *as, struct sym *s)
 {
     if (sh_opt(sh, OPT_XTRACE)) {
-        char *t = arena_printf(&sh->scratch, "%.*s%s(%.*s)", (int)as->name.n, as->name.p, as->append ? "+=" : "=",
-                               (int)as->raw_list.n, as->raw_list.p);
-        exec__trace_text(sh, str_c(t));
+        struct buf out BUF_AUTO;
+        buf_init(&out, LIMIT_STRING);
+        ast_print_word(&out, as->word);
+        exec__trace_text(sh, buf_str(&out));
     }
     if (as->subscript) {
-        sh_error(sh, "%.*s[%s]: cannot assign list to array member", (int)as->name.n, as->name.p, "…");
+        struct buf sub BUF_AUTO;
+        buf_init(&sub, LIMIT_STRING);
+        ast_print_word(&sub, as->subscript);
+        sh_error(sh, "%.*s[%.*s]: cannot assign list to array member", (int)as->name.n, as->name.p, (int)sub.n, sub.p);
         return -EINVAL;
     }
     return exec_assign_array(sh, s, as->elems, as->n_elems, as->append);

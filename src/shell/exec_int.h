@@ -122,6 +122,9 @@ void exec__trace_words(struct shell *sh, const struct str *v, uint32_t n);
 void exec__trace_assign(struct shell *sh, struct str name, bool append, struct str val);
 /* A line of fixed text, such as "for i in a b" or "(( x ))". */
 void exec__trace_text(struct shell *sh, struct str text);
+/* "+ NAME=('a' 'b')" of a list that is an argument of declare and its kin. Returns the assignment with the values that
+ * its words gave, quoted, in scratch; NULL when one could not be expanded. */
+struct assign *exec__trace_list(struct shell *sh, const struct assign *as, bool assoc);
 
 /* Undoes in a child what an interactive shell does with signals for itself. */
 void shell__reset_signals(const struct shell *sh, struct proc *child);

@@ -134,6 +134,16 @@ static int expand_refs(struct shell *sh, struct node *n, struct fields *f, uint6
     return 0;
 }
 
+/* Whether the words before NAME=(…) in @f, or what NAME is, make it an associative array. */
+static bool makes_assoc(struct shell *sh, const struct assign *as, const struct fields *f)
+{
+    const struct var *v = as->sym ? var_find(sh, as->sym) : NULL;
+    for (uint32_t i = 1; i < f->n; i++)
+        if (f->v[i].n > 1 && f->v[i].p[0] == '-' && memchr(f->v[i].p, 'A', f->v[i].n))
+            return true;
+    return v && (v->flags & VAR_ASSOC);
+}
+
 /* An argument of declare and its kin that is an assignment is one word, not split; a compound value stays a tree. */
 static int expand_declare(struct shell *sh, struct node *n, struct fields *f, struct assign ***ret_assigns,
                           uint64_t *written)
@@ -176,6 +186,8 @@ static int expand_declare(struct shell *sh, struct node *n, struct fields *f, st
             assigns = p;
             cap = want;
         }
+        if (sh_opt(sh, OPT_XTRACE) && !(as = exec__trace_list(sh, as, makes_assoc(sh, as, f))))
+            return -EINVAL;
         assigns[f->n - 1] = as;
     }
     if (assigns && cap < f->n) {

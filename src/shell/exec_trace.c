@@ -6,9 +6,9 @@ static void put_ps4(struct shell *sh, struct buf *out)
 {
     struct str ps4 = var_get(sh, "PS4");
     struct buf text BUF_AUTO;
+    buf_init(&text, LIMIT_STRING);
     if (!ps4.p)
         return;
-    buf_init(&text, LIMIT_STRING);
     /* The expansion's own commands are not traced, and leave $? alone. */
     uint32_t opts = sh->opts;
     int status = sh->last_status;

@@ -217,10 +217,10 @@ int options_shopt_find(struct str name)
     return -1;
 }
 
-int options_set_shopt(struct shell *sh, int i, bool on)
+void options_set_shopt(struct shell *sh, int i, bool on)
 {
     if (i == SHOPT_LOGIN_SHELL || i == SHOPT_RESTRICTED_SHELL)
-        return -EINVAL;
+        return;
     put_shopt(sh, (enum shopt_index)i, on);
     if (i >= SHOPT_COMPAT31 && i <= SHOPT_COMPAT44 && on)
         for (int k = SHOPT_COMPAT31; k <= SHOPT_COMPAT44; k++)
@@ -229,7 +229,6 @@ int options_set_shopt(struct shell *sh, int i, bool on)
         put_opt(sh, OPT_INTERACTIVE_COMMENTS, on);
     else if (i == SHOPT_EXTDEBUG)
         put_opt(sh, OPT_ERRTRACE | OPT_FUNCTRACE, on);
-    return 0;
 }
 
 void options_list_shopt(struct shell *sh, struct buf *out)

@@ -37,8 +37,8 @@ void options_flags(const struct shell *sh, struct buf *out);
 const char *options_shopt_name(int i);
 /* Index of the shopt option @name, or -1. */
 int options_shopt_find(struct str name);
-/* Switches a shopt option: 0, or -EINVAL when it is read-only (login_shell, restricted_shell: ignored). */
-int options_set_shopt(struct shell *sh, int i, bool on);
+/* Switches a shopt option; login_shell and restricted_shell stay what they are. */
+void options_set_shopt(struct shell *sh, int i, bool on);
 /* Names of shopt options that are on (BASHOPTS). */
 void options_list_shopt(struct shell *sh, struct buf *out);
 /* The settings a new shell begins with. */

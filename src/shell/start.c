@@ -108,7 +108,7 @@ static void import_options(struct shell *sh, struct str list, bool shopts)
         const struct opt_def *o = options_find(name);
         int i = options_shopt_find(name);
         if (shopts && i >= 0)
-            (void)options_set_shopt(sh, i, true);
+            options_set_shopt(sh, i, true);
         else if (!shopts && o && o->bit != OPT_MONITOR)
             (void)options_set(sh, o->bit, true);
         list = str_from(list, name.n + 1);
@@ -238,6 +238,8 @@ void start_environment(struct shell *sh, const struct shell_start *st)
     set_var(sh, "HOSTTYPE", HOST, 0);
     set_var(sh, "MACHTYPE", HOST "-pc-linux-gnu", 0);
     set_var(sh, "OSTYPE", "linux-gnu", 0);
+    set_var(sh, "BASH_LOADABLES_PATH",
+            "/usr/local/lib/bash:/usr/lib/bash:/opt/local/lib/bash:/usr/pkg/lib/bash:/opt/pkg/lib/bash:.", 0);
     set_versinfo(sh);
     set_hostname(sh);
     if (!var_get(sh, "PATH").p)
@@ -266,9 +268,10 @@ struct args {
 static void put_usage(struct buf *out)
 {
     buf_addc(out, "Usage:\tbash [GNU long option] [option] ...\n\tbash [GNU long option] [option] script-file ...\n"
-                  "GNU long options:\n\t--help\n\t--init-file\n\t--login\n\t--noediting\n\t--noprofile\n\t--norc\n"
-                  "\t--posix\n\t--rcfile\n\t--verbose\n\t--version\n"
-                  "Shell options:\n\t-ilsc command or -O shopt_option\t\t(invocation only)\n"
+                  "GNU long options:\n\t--debug\n\t--debugger\n\t--dump-po-strings\n\t--dump-strings\n\t--help\n"
+                  "\t--init-file\n\t--login\n\t--noediting\n\t--noprofile\n\t--norc\n\t--posix\n"
+                  "\t--pretty-print\n\t--rcfile\n\t--restricted\n\t--verbose\n\t--version\n"
+                  "Shell options:\n\t-ilrsD or -c command or -O shopt_option\t\t(invocation only)\n"
                   "\t-abefhkmnptuvxBCEHPT or -o option\n");
 }
 
@@ -363,7 +366,7 @@ static void named_option(struct args *a, bool on, bool shopts)
     const struct opt_def *o = options_find(str_c(name));
     int i = options_shopt_find(str_c(name));
     if (shopts && i >= 0)
-        (void)options_set_shopt(a->sh, i, on);
+        options_set_shopt(a->sh, i, on);
     else if (!shopts && o)
         (void)options_set(a->sh, o->bit, on);
     else
@@ -536,6 +539,8 @@ static void run_startup_files(struct args *a)
 {
     struct shell *sh = a->sh;
     struct str home = var_get(sh, "HOME");
+    if (sh->login)
+        sh->shopts |= UINT64_C(1) << SHOPT_LOGIN_SHELL;
     if (sh->login && !a->noprofile) {
         static const char *const names[] = {"/.bash_profile", "/.bash_login", "/.profile"};
         start_source_if(sh, STR("/etc/profile"));
@@ -566,7 +571,8 @@ static void set_prompts(struct shell *sh)
 {
     if (!sh->interactive)
         return;
-    (void)options_set_shopt(sh, SHOPT_EXPAND_ALIASES, true);
+    options_set_shopt(sh, SHOPT_EXPAND_ALIASES, true);
+    (void)options_set(sh, OPT_HISTEXPAND, true);
     if (!var_get(sh, "PS1").p)
         set_var(sh, "PS1", "\\s-\\v\\$ ", 0);
     if (!var_get(sh, "PS2").p)

@@ -424,7 +424,10 @@ static void xtracefd_changed(struct shell *sh)
 {
     int64_t fd;
     struct str t = var_get(sh, "BASH_XTRACEFD");
-    sh->xtrace_fd = t.n && str_i64(t, &fd) == 0 && fd >= 0 && fd < LIMIT_FDS ? (int)fd : -1;
+    bool good = t.n && str_i64(t, &fd) == 0 && fd >= 0 && fd < LIMIT_FDS && proc_get(sh->p, (int)fd);
+    sh->xtrace_fd = good ? (int)fd : -1;
+    if (t.n && !good && sh->unit) /* not while a state is begun with, whose descriptors are not here */
+        sh_error(sh, "BASH_XTRACEFD: %s: invalid value for trace file descriptor", t.p);
 }
 
 void var__special_changed(struct shell *sh, struct sym *s)

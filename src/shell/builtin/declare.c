@@ -7,6 +7,7 @@
 
 #include <errno.h>
 
+#include "shell/exec_int.h"
 #include "shell/shell_int.h"
 
 struct decl {
@@ -393,17 +394,30 @@ static int parse_options(struct decl *d, struct builtin_args *a, const char *let
     return 0;
 }
 
+/* set -x shows what export and readonly assign on a line of its own. */
+static void trace(struct decl *d, struct str arg)
+{
+    ptrdiff_t eq = str_find(arg, '=', 0);
+    if (eq <= 0)
+        return;
+    bool append = arg.p[eq - 1] == '+';
+    exec__trace_assign(d->sh, str_of(arg.p, (size_t)eq - append), append, str_from(arg, (size_t)eq + 1));
+}
+
 static int run(struct decl *d, struct builtin_args *a, int i)
 {
     int status = 0;
     for (; i < a->argc && d->sh->flow == FLOW_NONE; i++) {
         struct assign *list = a->assigns && a->assigns[i] && a->assigns[i]->is_array ? a->assigns[i] : NULL;
-        if (d->functions)
+        if (d->functions) {
             status |= declare_function(d, a->argv[i]);
-        else if (d->print)
+        } else if (d->print) {
             status |= print_variable(d, a->argv[i]);
-        else
+        } else {
+            if (d->plain && !list && sh_opt(d->sh, OPT_XTRACE))
+                trace(d, a->argv[i]);
             status |= declare_variable(d, a->argv[i], list, builtin_written(a, a->argv[i]));
+        }
     }
     return status;
 }

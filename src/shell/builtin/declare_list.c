@@ -8,14 +8,14 @@
 
 /* ---- variables ---- */
 
-static void put_value(struct buf *out, struct str v)
+static void put_value(struct buf *out, struct str v, bool utf8)
 {
     if (v.n == 0)
         return;
     if (var_plain_text(v))
         buf_adds(out, v);
     else
-        quote_single(out, v);
+        quote_at_q(out, v, utf8);
 }
 
 static void put_assignment(void *arg, struct sym *s, struct var *v)
@@ -32,7 +32,7 @@ static void put_assignment(void *arg, struct sym *s, struct var *v)
     } else {
         struct var *now = v->flags & VAR_NAMEREF ? v : var_find(sh, s);
         if (now)
-            put_value(&b, str_of(now->p, now->n));
+            put_value(&b, str_of(now->p, now->n), sh->utf8);
     }
     buf_putc(&b, '\n');
     sh_write(sh, buf_str(&b));

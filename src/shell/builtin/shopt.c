@@ -64,8 +64,10 @@ static int one(const struct request *r, struct str name)
         print(r, i);
         return is_on(r, i) ? 0 : 1;
     }
-    int e = r->set_o ? options_set(r->sh, options_all(&n)[i].bit, r->set) : options_set_shopt(r->sh, i, r->set);
-    return e ? 1 : 0;
+    if (r->set_o)
+        return options_set(r->sh, options_all(&n)[i].bit, r->set) ? 1 : 0;
+    options_set_shopt(r->sh, i, r->set);
+    return 0;
 }
 
 static int builtin_shopt(struct shell *sh, struct builtin_args *a)

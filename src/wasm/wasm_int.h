@@ -12,7 +12,7 @@
 /* A precompiled file of the userland. */
 struct wasm_module {
     char *name;
-    wasmtime_module_t *module; /* NULL: it cannot be run, and @why says why */
+    wasmtime_module_t *module; /* NULL: not asked for yet, or it cannot be run, and @why says why */
     wasmtime_instance_pre_t *pre;
     char *why;
 };
@@ -51,8 +51,8 @@ wasm_config_t *wasm__settings(void);
 
 /* The tool @name, or NULL. */
 const struct wasm_tool *wasm__tool(struct wasm_world *w, struct str name);
-/* The module of that name, or NULL. */
-const struct wasm_module *wasm__module(const struct wasm_world *w, const char *name);
+/* The module of that name, mapped when it is first asked for, or NULL. */
+const struct wasm_module *wasm__module(struct wasm_world *w, const char *name);
 /* Makes @m from an open precompiled file (taken): m->why is set when it cannot be run. */
 void wasm__module_open(const struct wasm_world *w, struct wasm_module *m, int fd);
 /* Frees what @m holds. */

@@ -690,7 +690,8 @@ static bool walk(struct copier *k)
     while (k->n > 0) {
         struct copy_item it;
         struct arena_mark m = arena_mark(k->c->arena);
-        int r = next_entry(k, &it);
+        /* Who is being copied into itself would never be done. */
+        int r = k->into_self ? 0 : next_entry(k, &it);
         if (r == 1) {
             if (step(k, &it, false, &renamed) == STEP_FAILED)
                 k->frames[k->n - 1].ok = false;

@@ -125,7 +125,14 @@ static bool walk_file(struct grep *g, const struct walk *w)
     struct vfs_stat st = w->st;
     if (skipped(g, w->name, false, false))
         return false;
-    if (S_ISLNK(st.mode) || (is_device(st.mode) && skips_devices(g, false)))
+    if (S_ISLNK(st.mode)) {
+        /* With -R only what leads nowhere is left a link. */
+        int err = g->follow_all ? vfs_stat(v, &ctx, w->parent, walk_ref(w), 0, &st) : 0;
+        if (err < 0)
+            grep_file_error(g, err);
+        return false;
+    }
+    if (is_device(st.mode) && skips_devices(g, false))
         return false;
     if (is_device(st.mode)) {
         struct grep_input in = {.fd = cmd_open_input(g->c, w->path.p)};
@@ -164,7 +171,8 @@ static bool walk_dir(struct grep *g, const char *name)
     bool hit = false, names = g->names;
     if (g->with_filename == 0)
         g->names = true;
-    walk_init(&w, g->c, WALK_FOLLOW_ARGS | WALK_NO_STAT | (g->follow_all ? WALK_FOLLOW : 0));
+    /* Directories that links lead to are compared with those above, also by device. */
+    walk_init(&w, g->c, WALK_FOLLOW_ARGS | (g->follow_all ? WALK_FOLLOW : WALK_NO_STAT));
     walk_start(&w, name);
     while (!g->stop && g->c->out_err == 0 && (ev = walk_next(&w)) != WALK_END) {
         bool dot = g->omit_dot && w.path.n > 2;

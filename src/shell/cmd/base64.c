@@ -133,7 +133,8 @@ static bool decode_group(const struct base *b, const char *g, unsigned n, char *
         padded &= g[i] == '=';
     /* Characters that carry a byte's last bits: 2 3 4 of base64, 2 4 5 7 8 of base32. */
     unsigned bytes = have * k->bits / 8;
-    bool full = n == k->chars && (have == k->chars || (padded && bytes > 0 && (bytes * 8 + k->bits - 1) / k->bits == have));
+    bool fits = padded && bytes > 0 && (bytes * 8 + k->bits - 1) / k->bits == have;
+    bool full = n == k->chars && (have == k->chars || fits);
     *ret_n = 0;
     if (k->bytes == 5 && n != k->chars)
         return false;

@@ -158,4 +158,4 @@ CMD_NAMED("truncate", truncate_, truncate_main, 1, "Usage: truncate OPTION... FI
           "Gives each FILE a size.\n"
           "  -c, --no-create        make no files\n"
           "  -r, --reference=RFILE  the size of RFILE\n"
-          "  -s, --size=SIZE        SIZE bytes; with + - < > / % in front: more, less, at most, at least, a multiple of\n");
+          "  -s, --size=SIZE        SIZE bytes; after + - more, less; < > at most, at least; / % a multiple of\n");

@@ -19,21 +19,59 @@ static const char *const userland[] = {
     "awk", "b2sum", "base32", "base64", "basenc", "bc", "bsdcat", "bsdtar", "bunzip2", "bzcat", "bzip2",
     "bzip2recover", "chgrp", "cksum", "cmp", "comm", "coreutils", "csplit", "dc", "dd", "diff", "diff3", "dir",
     "dircolors", "expand", "expr", "factor", "file", "fmt", "fold", "funzip", "gawk", "git", "git-receive-pack",
-    "git-upload-archive", "git-upload-pack", "groups", "gunzip", "gzip", "hostid", "install", "join", "jq", "less",
-    "link", "logname", "lua", "lua5.4", "luac", "luac5.4", "lzcat", "lzma", "lzmainfo", "md5sum", "mkfifo", "mknod",
-    "more", "nice", "nl", "nohup", "nproc", "numfmt", "od", "pager", "paste", "patch", "pathchk", "pr", "printenv",
-    "ptx", "python", "python3", "python3.11", "sdiff", "sed", "sha1sum", "sha224sum", "sha256sum", "sha384sum",
-    "sha512sum", "shred", "shuf", "split", "sqlite3", "sum", "sync", "tac", "tar", "tclsh", "tclsh8.6", "tree",
-    "truncate", "tsort", "tty", "uncompress", "unexpand", "unlink", "unlzma", "unxz", "unzip", "unzstd", "vdir", "xz",
-    "xzcat", "xzdec", "zcat", "zip", "zipinfo", "zstd", "zstdcat", "zstdmt",
+    "git-upload-archive", "git-upload-pack", "groups", "gunzip", "gzip", "hostid", "install", "join", "jq", "link",
+    "logname", "lua", "lua5.4", "luac", "luac5.4", "lzcat", "lzma", "lzmainfo", "md5sum", "mkfifo", "mknod", "nice",
+    "nl", "nohup", "numfmt", "od", "pager", "paste", "patch", "pathchk", "pip", "pip3", "pr", "printenv", "ptx",
+    "python", "python3", "python3.11", "sdiff", "sed", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum",
+    "shred", "shuf", "split", "sqlite3", "sum", "sync", "tac", "tar", "tclsh", "tclsh8.6", "tree", "truncate",
+    "tsort", "tty", "uncompress", "unexpand", "unlink", "unlzma", "unxz", "unzip", "unzstd", "vdir", "xz", "xzcat",
+    "xzdec", "zcat", "zip", "zipinfo", "zstd", "zstdcat", "zstdmt",
+};
+
+/* Why a kind of programs is not here. */
+enum kind { PACKAGES, JAVASCRIPT, SERVICES, CONTAINERS, NETWORK, MACHINE };
+
+static const char *const why[] = {
+    [PACKAGES] = "installs packages, and nothing can be installed here; the programs that there are lie in /usr/bin",
+    [JAVASCRIPT] = "runs JavaScript, and this version has no engine for it",
+    [SERVICES] = "talks to a service manager, and none runs in a session",
+    [CONTAINERS] = "starts containers, which needs a kernel, and this version starts none",
+    [NETWORK] = "needs a network, and a session has none",
+    [MACHINE] = "needs a whole Linux machine, and this version starts none",
 };
 
 /* What agents often ask for and only a whole Linux machine could run, sorted. */
-static const char *const machine[] = {
-    "apt", "apt-get", "aptitude", "bundle", "c++", "cargo", "cc", "clang", "clang++", "cmake", "composer", "curl",
-    "dig", "docker", "dotnet", "dpkg", "ffmpeg", "g++", "gcc", "gdb", "gem", "go", "gradle", "java", "javac", "ld",
-    "make", "mvn", "nmap", "node", "nodejs", "npm", "npx", "ping", "pip", "pip3", "podman", "psql", "redis-cli", "rpm",
-    "rsync", "rustc", "scp", "sftp", "ssh", "strace", "su", "sudo", "systemctl", "telnet", "wget", "yarn",
+static const struct absent {
+    const char *name;
+    enum kind kind;
+} machine[] = {
+    {"apk", PACKAGES},       {"apt", PACKAGES},      {"apt-get", PACKAGES},
+    {"aptitude", PACKAGES},  {"brew", PACKAGES},     {"bun", JAVASCRIPT},
+    {"bundle", MACHINE},     {"c++", MACHINE},       {"cargo", MACHINE},
+    {"cc", MACHINE},         {"clang", MACHINE},     {"clang++", MACHINE},
+    {"cmake", MACHINE},      {"composer", MACHINE},  {"curl", NETWORK},
+    {"deno", JAVASCRIPT},    {"dig", NETWORK},       {"dmesg", MACHINE},
+    {"dnf", PACKAGES},       {"docker", CONTAINERS}, {"docker-compose", CONTAINERS},
+    {"dotnet", MACHINE},     {"dpkg", PACKAGES},     {"ffmpeg", MACHINE},
+    {"g++", MACHINE},        {"gcc", MACHINE},       {"gdb", MACHINE},
+    {"gem", PACKAGES},       {"go", MACHINE},        {"gradle", MACHINE},
+    {"host", NETWORK},       {"ifconfig", NETWORK},  {"ip", NETWORK},
+    {"java", MACHINE},       {"javac", MACHINE},     {"journalctl", SERVICES},
+    {"kubectl", CONTAINERS}, {"ld", MACHINE},        {"lsblk", MACHINE},
+    {"lscpu", MACHINE},      {"make", MACHINE},      {"meson", MACHINE},
+    {"mount", MACHINE},      {"mvn", MACHINE},       {"mysql", NETWORK},
+    {"nc", NETWORK},         {"netcat", NETWORK},    {"netstat", NETWORK},
+    {"ninja", MACHINE},      {"nmap", NETWORK},      {"node", JAVASCRIPT},
+    {"nodejs", JAVASCRIPT},  {"npm", JAVASCRIPT},    {"npx", JAVASCRIPT},
+    {"nslookup", NETWORK},   {"ping", NETWORK},      {"pnpm", JAVASCRIPT},
+    {"podman", CONTAINERS},  {"psql", NETWORK},      {"redis-cli", NETWORK},
+    {"route", NETWORK},      {"rpm", PACKAGES},      {"rsync", NETWORK},
+    {"rustc", MACHINE},      {"scp", NETWORK},       {"service", SERVICES},
+    {"sftp", NETWORK},       {"snap", PACKAGES},     {"ss", NETWORK},
+    {"ssh", NETWORK},        {"strace", MACHINE},    {"su", MACHINE},
+    {"systemctl", SERVICES}, {"telnet", NETWORK},    {"traceroute", NETWORK},
+    {"umount", MACHINE},     {"wget", NETWORK},      {"yarn", JAVASCRIPT},
+    {"yum", PACKAGES},
 };
 
 static int by_name(const void *key, const void *element)
@@ -43,15 +81,20 @@ static int by_name(const void *key, const void *element)
     return str_cmp(*name, str_c(*known));
 }
 
+static int by_absent(const void *key, const void *element)
+{
+    const struct str *name = key;
+    return str_cmp(*name, str_c(((const struct absent *)element)->name));
+}
+
 #define KNOWN(list, name) (bsearch(&(name), list, sizeof(list) / sizeof(*(list)), sizeof(*(list)), by_name) != NULL)
 
 const char *sh_elsewhere(struct str name)
 {
     if (KNOWN(userland, name))
         return "is a program of the userland, which is not built here (scripts/setup userland, then userland/build)";
-    if (KNOWN(machine, name))
-        return "needs a whole Linux machine, and this version starts none";
-    return NULL;
+    const struct absent *a = bsearch(&name, machine, sizeof machine / sizeof *machine, sizeof *machine, by_absent);
+    return a ? why[a->kind] : NULL;
 }
 
 /* ---- hints ---- */

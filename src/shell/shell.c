@@ -273,6 +273,10 @@ struct outcome shell_main(struct proc *p, void *arg)
 {
     const struct shell_start *st = arg;
     struct shell *sh = shell_new(st->world, p);
+    if (st->argc > 0) {
+        p->argv = st->argv;
+        p->comm = st->posix ? "sh" : "bash";
+    }
     struct buf script BUF_AUTO;
     struct str text = {0};
     buf_init(&script, LIMIT_SCRIPT);
@@ -284,6 +288,7 @@ struct outcome shell_main(struct proc *p, void *arg)
     struct outcome o = shell_finish(sh);
     shell__state_end(sh, o);
     shell_free(sh);
+    p->argv = NULL;
     return o;
 }
 

@@ -15,11 +15,11 @@
  * comes depends on time and who runs next must not. A process that must end has its call dropped: the fiber unwinds.
  *
  * Native code comes from precompiled files (.cwasm) of the userland's directory, which no guest can write, by way of a
- * descriptor that the worker was given. With a seal, all of them are mapped when the first program runs, and from then on
- * the process forbids itself new executable memory (a second seccomp filter). That cannot be where modules of the user's
- * own may run: those are compiled by the `compile` role, which is asked for through struct wasm_config, when they are
- * first run, and stay mapped for the next time (at most LIMIT_WASM_OWN that do not run). The userland's are then mapped
- * as well when they are first run.
+ * descriptor that the worker was given. With a seal, all of them are mapped when the first program runs, and from then
+ * on the process forbids itself new executable memory (a second seccomp filter). That cannot be where modules of the
+ * user's own may run: those are compiled by the `compile` role, which is asked for through struct wasm_config, when
+ * they are first run, and stay mapped for the next time (at most LIMIT_WASM_OWN that do not run). The userland's are
+ * then mapped as well when they are first run.
  *
  * Invariants:
  *   1. The engine is made in the process that runs it (its dirty-page scan is bound to it), after the last fork.

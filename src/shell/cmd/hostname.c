@@ -7,7 +7,7 @@
 static int hostname_main(struct cmd *c)
 {
     static const char known[] = "aAdfbFiIy";
-    bool is_short = false;
+    bool is_short = false, address = false;
     for (int i = 1; i < c->argc; i++) {
         const char *w = c->argv[i];
         if (strcmp(w, "--help") == 0 || strcmp(w, "-h") == 0) {
@@ -21,6 +21,10 @@ static int hostname_main(struct cmd *c)
         }
         if (strcmp(w, "-s") == 0 || strcmp(w, "--short") == 0) {
             is_short = true;
+            continue;
+        }
+        if (strcmp(w, "-I") == 0 || strcmp(w, "--all-ip-addresses") == 0) {
+            address = true;
             continue;
         }
         if (w[0] == '-' && w[1] == '-' && w[2])
@@ -38,10 +42,16 @@ static int hostname_main(struct cmd *c)
         }
         return cmd_refuse(c, "setting the host name is not implemented here");
     }
+    if (address) { /* of interfaces other than the loopback: there are none */
+        cmd_putc(c, '\n');
+        return 0;
+    }
     const char *name = system_hostname(c);
     cmd_write(c, name, is_short ? strcspn(name, ".") : strlen(name));
     cmd_putc(c, '\n');
     return 0;
 }
 
-CMD(hostname, hostname_main, 1, "Usage: hostname [-s]\n", "  -s, --short  up to the first dot\n");
+CMD(hostname, hostname_main, 1, "Usage: hostname [-s | -I]\n",
+    "  -s, --short             up to the first dot\n"
+    "  -I, --all-ip-addresses  addresses but those of this machine alone: none\n");

@@ -3,15 +3,35 @@
 
 #include "shell/cmd/cmd.h"
 
+#define FILE_MAX 65536u
+
+/* What is read of @path into @text, or -errno. */
+static ssize_t read_into(struct cmd *c, const char *path, char *text, size_t cap)
+{
+    struct vfs_ctx ctx = cmd_ctx(c);
+    struct vfs_handle *h;
+    int r = vfs_open(cmd_vfs(c), &ctx, 0, str_c(path), O_RDONLY, 0, &h);
+    if (r < 0)
+        return r;
+    ssize_t n = vfs_pread(h, text, cap, 0);
+    vfs_close(h);
+    return n;
+}
+
+const char *system_file(struct cmd *c, const char *path, size_t *ret_n)
+{
+    char *block = cmd_block_get();
+    ssize_t n = read_into(c, path, block, FILE_MAX);
+    const char *text = n < 0 ? NULL : arena_dup(c->arena, block, (size_t)n);
+    cmd_block_put(block);
+    *ret_n = n < 0 ? 0 : (size_t)n;
+    return text;
+}
+
 static const char *first_line(struct cmd *c, const char *path)
 {
     char text[512];
-    struct vfs_ctx ctx = cmd_ctx(c);
-    struct vfs_handle *h;
-    if (vfs_open(cmd_vfs(c), &ctx, 0, str_c(path), O_RDONLY, 0, &h) < 0)
-        return NULL;
-    ssize_t n = vfs_pread(h, text, sizeof text, 0);
-    vfs_close(h);
+    ssize_t n = read_into(c, path, text, sizeof text);
     if (n <= 0)
         return NULL;
     char *e = memchr(text, '\n', (size_t)n);

@@ -137,6 +137,8 @@ CMD(getconf, getconf_main, 2, "Usage: getconf VARIABLE [PATH]\n", "Values of the
 
 /* ---- getent ---- */
 
+#define TRY "Try `getent --help' or `getent --usage' for more information.\n"
+
 /* The line of a file whose @field (counted from 0, parts are set apart by @sep) is @key; NULL: none. */
 static struct str find_line(struct str text, char sep, unsigned field, struct str key)
 {
@@ -236,7 +238,7 @@ static int getent_main(struct cmd *c)
         return cmd_refuse(c, "option '%s' is not implemented here", c->argv[1]);
     if (c->argc < 2) {
         cmd_err(c, "wrong number of arguments");
-        cmd_err_raw(c, "Try `getent --help' or `getent --usage' for more information.\n");
+        cmd_puts(c, TRY);
         return 1;
     }
     const char *base = c->argv[1];
@@ -249,9 +251,8 @@ static int getent_main(struct cmd *c)
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (strcmp(base, others[i]) == 0)
             return cmd_refuse(c, "the database '%s' is not implemented here", base);
-    cmd_err_raw(c, arena_printf(c->arena,
-                                "Unknown database: %s\nTry `getent --help' or `getent --usage' for more information.\n",
-                                base));
+    cmd_err_raw(c, arena_printf(c->arena, "Unknown database: %s\n", base));
+    cmd_puts(c, TRY);
     return 1;
 }
 

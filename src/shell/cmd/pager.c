@@ -45,7 +45,7 @@ static const char *option_that_counts(const struct cmd *c, bool less)
 static void show(struct cmd *c, const char *name, bool less)
 {
     int fd = cmd_open_input(c, name);
-    if (!less && c->argc > 2 && fd >= 0 && !is_dir(c, fd))
+    if (!less && fd >= 0 && !is_dir(c, fd))
         cmd_printf(c, "::::::::::::::\n%s\n::::::::::::::\n", name);
     int r = fd < 0 ? fd : copy(c, fd);
     cmd_close_input(c, fd);

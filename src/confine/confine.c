@@ -139,8 +139,10 @@ static int kept_fds(const struct confine_config *cfg, int keep[LIMIT_KEEP_FDS])
         keep[n++] = cfg->mount_fds[i];
     if (cfg->kept) {
         keep[n++] = cfg->store_fd;
-        keep[n++] = cfg->trace_fd;
-        keep[n++] = cfg->lock_fd;
+        if (cfg->trace_fd >= 0)
+            keep[n++] = cfg->trace_fd;
+        if (cfg->lock_fd >= 0)
+            keep[n++] = cfg->lock_fd;
     }
     if (cfg->wasm && cfg->userland_fd >= 0)
         keep[n++] = cfg->userland_fd;

@@ -56,7 +56,7 @@ struct confine_config {
     uint32_t n_mounts;
     uint64_t memory_ceiling; /* bytes of private memory; 0: no ceiling */
     bool kept;               /* these are descriptors that stay, and below the store's directory it may write: */
-    int store_fd, trace_fd, lock_fd;
+    int store_fd, trace_fd, lock_fd; /* the last two may be -1 */
     bool wasm;       /* runs WebAssembly: these are descriptors that stay (-1: none), of which it may read: */
     int userland_fd; /* the directory of precompiled files */
     int pagemap_fd;

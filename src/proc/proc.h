@@ -554,7 +554,10 @@ void proc_tape_due(struct proc_set *ps, uint64_t look);
 int proc_tape_end(struct proc_set *ps);
 /* Looks so far. */
 uint64_t proc_looks(const struct proc_set *ps);
-/* Whether proc_run() has returned because output, or a process in proc_await(), must wait. */
+/* Has proc_run() return soon, in the middle of what runs; the next call goes on there. To be called by host.attend, for
+ * hosts that have several sets on one thread. *ret_wake is then 0. */
+void proc_pause(struct proc_set *ps);
+/* Whether proc_run() has returned because output, or a process in proc_await(), must wait, or because of a pause. */
 bool proc_held(const struct proc_set *ps);
 
 /* ---- the base tree ---- */

@@ -189,6 +189,7 @@ struct proc_set {
     struct co *visitor;   /* has gone to proc_run() for host.attend(), and goes on after */
     struct co *held;      /* waits for room in a sink while a tape runs, and with it everything */
     bool held_ready;      /* there may be room now */
+    bool pause;           /* the host wants proc_run() to return; what runs is then held, and ready */
     struct proc **timers; /* heap by (deadline, seq) */
     uint32_t n_timers, cap_timers;
     uint64_t timer_seq;

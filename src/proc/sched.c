@@ -461,6 +461,11 @@ static bool enter(struct proc_set *ps, struct co *co)
             return false;
         if (co)
             attend(ps);
+        if (co && ps->pause) {
+            ps->held = co;
+            ps->held_ready = true;
+            return false;
+        }
     }
     free_dead(ps);
     return true;
@@ -492,6 +497,8 @@ static void run(struct proc_set *ps)
             return;
         if (attend_due(ps))
             attend(ps);
+        if (ps->pause)
+            return;
         struct co *co = ps->rq_head;
         if (!co)
             continue;
@@ -499,6 +506,11 @@ static void run(struct proc_set *ps)
         ps->slice_start = now;
         go_on = enter(ps, co);
     }
+}
+
+void proc_pause(struct proc_set *ps)
+{
+    ps->pause = ps->in_run;
 }
 
 bool proc_held(const struct proc_set *ps)
@@ -522,10 +534,14 @@ int proc_run(struct proc_set *ps, struct proc *until, int64_t *ret_wake)
     ps->usage.cpu_ns += clock_cpu() - ps->cpu_in;
     ps->until = NULL;
     ps->to_main = false;
-    ps->held_ready = false;
+    /* What a pause has interrupted goes on at the next call, whatever the sinks are ready for. */
+    ps->held_ready = ps->pause && ps->held_ready;
     ps->in_run = false;
     mem_use(before);
     int64_t wake = ps->n_timers && !ps->held ? ps->timers[0]->priv->deadline : INT64_MAX;
+    if (ps->pause)
+        wake = 0;
+    ps->pause = false;
     if (ps->n_live && ps->wall_deadline < wake && !ps->killed)
         wake = ps->wall_deadline;
     if (ret_wake)

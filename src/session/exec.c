@@ -375,6 +375,12 @@ int session_step(struct session *s, int64_t *ret_wake)
     return 1;
 }
 
+void session_pause(struct session *s)
+{
+    if (s->ps)
+        proc_pause(s->ps);
+}
+
 void session_result(struct session *s, struct wire_result *ret)
 {
     *ret = (struct wire_result){.outcome = {.kind = OUTCOME_LOST}};

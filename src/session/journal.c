@@ -258,6 +258,7 @@ static int log_begin(struct journal *j, const struct wire_exec *e, const struct 
                                         .rows = e->rows,
                                         .cols = e->cols,
                                         .args = buf_str(&args),
+                                        .key = e->key,
                                         .env = buf_str(&env),
                                         .cwd = session_cwd(j->session),
                                         .limits = str_c(j->limits),
@@ -369,6 +370,7 @@ int journal_exec(struct journal *j, const struct wire_exec *e, struct err *err)
     j->serving = e->kind == WIRE_EXEC_SERVE ? *e : (struct wire_exec){0};
     j->serving.argv = j->serving.env = (struct wire_list){0};
     j->serving.n_secrets = 0;
+    j->serving.key = str_of(NULL, 0);
     r = session_exec(j->session, e, err);
     return started(j, r, e, &b, r == 0 && session_fresh(j->session), err);
 }

@@ -43,6 +43,7 @@ struct journal;
 struct journal_config {
     int store_fd;      /* directory of the store: taken */
     int trace_fd;      /* of the log: taken */
+    int lock_fd;       /* closed when all is written: taken, or -1 */
     bool fresh;        /* the log is empty: the session is made now */
     bool durable;      /* an exec is answered when it is on the disk */
     bool recheck;      /* power may have been lost since the log was written: see below */

@@ -33,6 +33,7 @@ struct journal {
     struct vfs *before;              /* the tree when the exec began */
     int32_t next_pid;
     bool durable;
+    int lock_fd;        /* or -1 */
     char *limits;       /* NAME=VALUE lines over the session's own; heap */
     uint64_t log_limit; /* bytes of the log from which on nothing begins */
     bool running, touched, unsynced;

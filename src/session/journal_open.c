@@ -186,6 +186,7 @@ int journal_open(const struct journal_config *cfg, struct vfs *tmpl, const struc
     struct journal *j = mem_zalloc(sizeof(*j));
     j->host = host;
     j->durable = cfg->durable;
+    j->lock_fd = cfg->lock_fd;
     j->log_limit = sc->limits.trace;
     j->host_tape = (struct vfs_host_tape){.arg = j, .heard = journal__on_host};
     j->limits = mem_dup(cfg->limits.p, cfg->limits.n);
@@ -231,5 +232,6 @@ void journal_close(struct journal *j)
     cas_close(j->store);
     arena_done(&j->held_arena);
     mem_free(j->limits);
+    fd_close(&j->lock_fd);
     mem_free(j);
 }

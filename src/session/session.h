@@ -119,6 +119,10 @@ struct str session_shell_state(const struct session *s);
 /* Sets it (copied): 0, -EBUSY while an exec runs, -EBADMSG, -EFBIG or -ENOMEM. */
 int session_set_shell_state(struct session *s, struct str state) __attribute__((warn_unused_result));
 
+/* Has session_step() return soon, in the middle of what runs, with *ret_wake 0; the next call goes on there. Called by
+ * host.attend, when another session of the thread is to have a turn. */
+void session_pause(struct session *s);
+
 /* How the exec ended. Strings are borrowed until the next call. */
 void session_result(struct session *s, struct wire_result *ret);
 

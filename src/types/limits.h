@@ -91,6 +91,7 @@
 #define LIMIT_MSG (256u << 10)     /* bytes of one message */
 #define LIMIT_DECISIONS (4u << 10) /* bytes of the list of userland programs that one exec ran */
 #define LIMIT_MSG_DATA (64u << 10) /* bytes of stream data in one message */
+#define LIMIT_WORKER_SESSIONS 256u /* sessions that are open in one worker */
 
 /* What one session may use. */
 struct limits {

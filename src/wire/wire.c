@@ -206,6 +206,7 @@ void wire_put_exec(struct buf *out, const struct wire_exec *m)
     put_u8(out, m->posix);
     put_u8(out, m->want_root);
     put_u8(out, m->keep);
+    put_str(out, m->key);
 }
 
 int wire_get_exec(struct str body, struct arena *a, struct wire_exec *ret)
@@ -225,6 +226,7 @@ int wire_get_exec(struct str body, struct arena *a, struct wire_exec *ret)
     ret->posix = get_bool(&c);
     ret->want_root = get_bool(&c);
     ret->keep = get_bool(&c);
+    ret->key = cursor_str(&c);
     return finish(&c);
 }
 
@@ -348,6 +350,7 @@ void wire_put_fs(struct buf *out, const struct wire_fs *m)
     put_u64(out, m->offset);
     put_u32(out, m->length);
     put_u8(out, m->as_user);
+    put_u8(out, m->follow);
 }
 
 int wire_get_fs(struct str *body, struct wire_fs *ret)
@@ -362,8 +365,57 @@ int wire_get_fs(struct str *body, struct wire_fs *ret)
     ret->offset = cursor_u64(&c);
     ret->length = cursor_u32(&c);
     ret->as_user = get_bool(&c);
+    ret->follow = get_bool(&c);
     *body = str_of((const char *)c.p, (size_t)(c.end - c.p));
     return c.bad ? -EBADMSG : 0;
+}
+
+bool wire_fs_changes(enum wire_fs_op op)
+{
+    switch (op) {
+    case WIRE_FS_PUT:
+    case WIRE_FS_MKDIR:
+    case WIRE_FS_SYMLINK:
+    case WIRE_FS_EXTEND:
+    case WIRE_FS_REMOVE:
+    case WIRE_FS_RENAME:
+    case WIRE_FS_CHMOD:
+    case WIRE_FS_TRUNCATE:
+    case WIRE_FS_LINK:
+        return true;
+    case WIRE_FS_STAT:
+    case WIRE_FS_READ:
+    case WIRE_FS_READLINK:
+    case WIRE_FS_LIST:
+    case WIRE_FS_LOOK:
+    case WIRE_FS_HASH:
+    case WIRE_FS_MATCH:
+    case WIRE_FS_ENTRIES:
+    case WIRE_FS_OPS:
+        break;
+    }
+    return false;
+}
+
+void wire_put_entry(struct buf *out, const struct wire_entry *e)
+{
+    put_u32(out, e->mode);
+    put_u64(out, e->size);
+    put_u64(out, (uint64_t)e->mtime);
+    put_str(out, e->name);
+}
+
+int wire_get_entry(struct str *data, struct wire_entry *ret)
+{
+    if (data->n == 0)
+        return 0;
+    struct cursor c = cursor_of(data->p, data->n);
+    ret->mode = cursor_u32(&c);
+    ret->size = cursor_u64(&c);
+    ret->mtime = (int64_t)cursor_u64(&c);
+    ret->name = cursor_str(&c);
+    *data = str_of((const char *)c.p, (size_t)(c.end - c.p));
+    return c.bad ? -EBADMSG : 1;
 }
 
 void wire_put_reply(struct buf *out, const struct wire_reply *m)

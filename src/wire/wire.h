@@ -2,11 +2,15 @@
 #pragma once
 
 /*
- * wire - the messages between a worker and whoever drives it (the command line today, the scheduler later).
+ * wire - the messages between a worker and whoever drives it: the command line, or the scheduler.
  *
  * Model. The two ends share a SOCK_SEQPACKET socket. A message is a type and a body; on the socket it is cut into
- * frames of at most LIMIT_MSG bytes, each with an 8-byte header (u32 type, u32 flags), and WIRE_MORE set in all frames
- * but the last. This module turns structs into bodies and bodies into structs; it does no I/O (worker/chan.h does).
+ * frames of at most LIMIT_MSG bytes, each with a 12-byte header (u32 type, u32 flags, u32 session), and WIRE_MORE set in
+ * all frames but the last. This module turns structs into bodies and bodies into structs; it does no I/O (worker/chan.h
+ * does).
+ *
+ * The session is a number that the driver gives with CREATE and that is free again after PARK. A driver of one session
+ * calls it 0. READY, REPLAY, COMPILE and what answers them are of no session, and their number says nothing.
  *
  *   driver                                worker
  *     │ ◄─────────── READY (what confines it)
@@ -19,6 +23,8 @@
  *     │ LINE, QUERY ► ANSWER, RESULT           an exec of kind WIRE_SERVE (interactive shell)
  *     │ DIFF ─► CHANGE … REPLY
  *     │ REPLAY ─► REPLAYED … REPLY             in place of CREATE
+ *     │ KILL ─►                                ends the exec that runs, for a reason
+ *     │ PARK ─► REPLY                          the session is closed: all of it is on the disk
  *     │ ◄── COMPILE …   COMPILED ─►            a module of the user's own, at any time while something runs
  *
  * Invariants:
@@ -38,7 +44,7 @@
 
 #define WIRE_VERSION 1u
 #define WIRE_MORE 1u
-#define WIRE_HEADER 8u
+#define WIRE_HEADER 12u
 #define WIRE_BODY_MAX (LIMIT_SCRIPT + LIMIT_ARGS + LIMIT_MSG)
 
 enum wire_type {
@@ -64,6 +70,8 @@ enum wire_type {
     WIRE_REPLAYED,
     WIRE_COMPILE,
     WIRE_COMPILED,
+    WIRE_KILL,
+    WIRE_PARK,
     WIRE_TYPE_COUNT,
 };
 
@@ -119,6 +127,7 @@ struct wire_exec {
     bool posix;     /* started as sh */
     bool want_root; /* the result carries the root hash (costs reading what changed) */
     bool keep;      /* goes on from the session's shell state, and leaves its own there (session.h) */
+    struct str key; /* by which the log knows it (struct trace_exec); may be empty */
 };
 
 struct wire_output {
@@ -170,8 +179,33 @@ enum wire_fs_op {
     WIRE_FS_READ, /* length bytes at offset; side */
     WIRE_FS_READLINK,
     WIRE_FS_LIST, /* names after `data`, as many as fit, each followed by a NUL */
+    WIRE_FS_LOOK,   /* STAT that follows symlinks */
+    WIRE_FS_HASH,   /* LOOK at a regular file, and the SHA-256 of its bytes as data: 32 bytes */
+    WIRE_FS_MATCH,  /* the same; -EILSEQ unless the hash is `data` (empty: unless there is no such path) */
+    WIRE_FS_EXTEND, /* appends the bytes to a file, which is made if it is not there */
+    WIRE_FS_REMOVE, /* a file, or with `length` a directory and all below it */
+    WIRE_FS_RENAME, /* to `data`, as rename(2) */
+    WIRE_FS_CHMOD,
+    WIRE_FS_TRUNCATE, /* to `offset` bytes */
+    WIRE_FS_LINK,     /* `data` becomes another name of the file */
+    WIRE_FS_ENTRIES,  /* as LIST, and what each is: struct wire_entry */
     WIRE_FS_OPS,
 };
+
+/* Whether it changes the tree. */
+bool wire_fs_changes(enum wire_fs_op op);
+
+/* One entry of WIRE_FS_ENTRIES: what the name itself is, no symlink followed. */
+struct wire_entry {
+    uint32_t mode;
+    uint64_t size;
+    int64_t mtime;
+    struct str name;
+};
+/* Appends one to the reply's data. */
+void wire_put_entry(struct buf *out, const struct wire_entry *e);
+/* Takes the next one off @data: 1, 0 at its end, or -EBADMSG. */
+int wire_get_entry(struct str *data, struct wire_entry *ret);
 
 enum wire_side { WIRE_NEW, WIRE_OLD }; /* the tree now; the tree before the exec */
 
@@ -187,6 +221,7 @@ struct wire_fs {
     uint64_t offset;
     uint32_t length;
     bool as_user; /* owner: the session's user, else root */
+    bool follow;  /* READ: a symlink is followed */
 };
 
 struct wire_stat {
@@ -276,7 +311,7 @@ void wire_put_replayed(struct buf *out, const struct wire_replayed *m);
 void wire_put_compile(struct buf *out, const struct wire_compile *m);
 /* See wire_put_ready(). */
 void wire_put_compiled(struct buf *out, const struct wire_compiled *m);
-/* A body that is one number: SIGNAL (its number), RESIZE (rows << 16 | cols), CLOSE (the stream). */
+/* A body that is one number: SIGNAL (its number), RESIZE (rows << 16 | cols), CLOSE (the stream), KILL (the reason). */
 void wire_put_number(struct buf *out, uint32_t v);
 
 /* Decoders: 0, or -EBADMSG and *ret is undefined. */

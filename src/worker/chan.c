@@ -11,10 +11,18 @@
 
 void chan_init(struct chan *c, int fd)
 {
-    *c = (struct chan){.fd = fd, .came = -1};
+    *c = (struct chan){.fd = fd};
+    for (int i = 0; i < CHAN_FDS; i++)
+        c->came[i] = -1;
     buf_init(&c->body, WIRE_BODY_MAX);
     buf_init(&c->out, WIRE_BODY_MAX);
     c->frame = mem_alloc(CHAN_FRAME);
+}
+
+static void drop_fds(struct chan *c)
+{
+    for (int i = 0; i < CHAN_FDS; i++)
+        fd_close(&c->came[i]);
 }
 
 void chan_done(struct chan *c)
@@ -22,11 +30,13 @@ void chan_done(struct chan *c)
     if (!c->frame)
         return;
     fd_close(&c->fd);
-    fd_close(&c->came);
+    drop_fds(c);
     buf_done(&c->body);
     buf_done(&c->out);
     mem_free(c->frame);
-    *c = (struct chan){.fd = -1, .came = -1};
+    *c = (struct chan){.fd = -1};
+    for (int i = 0; i < CHAN_FDS; i++)
+        c->came[i] = -1;
 }
 
 static uint32_t get_u32(const char *p)
@@ -46,41 +56,47 @@ static int take_frame(struct chan *c, size_t n)
 {
     if (n < WIRE_HEADER)
         return -EBADMSG;
-    uint32_t type = get_u32(c->frame), flags = get_u32(c->frame + 4);
-    if (type == 0 || type >= WIRE_TYPE_COUNT || (flags & ~WIRE_MORE) || (c->type && c->type != type))
+    uint32_t type = get_u32(c->frame), flags = get_u32(c->frame + 4), session = get_u32(c->frame + 8);
+    if (type == 0 || type >= WIRE_TYPE_COUNT || (flags & ~WIRE_MORE) ||
+        (c->type && (c->type != type || c->from != session)))
         return -EBADMSG;
     if (!c->type)
         buf_clear(&c->body);
     c->type = type;
+    c->from = session;
     int e = buf_add(&c->body, c->frame + WIRE_HEADER, n - WIRE_HEADER);
     if (e)
         return e == -EFBIG ? -EBADMSG : e;
     return flags & WIRE_MORE ? 0 : 1;
 }
 
-/* As recv(2) with @flags; a descriptor that comes along is kept. */
+/* Aligned as the kernel's header wants it. */
+union ctl {
+    struct cmsghdr head;
+    char room[CMSG_SPACE(CHAN_FDS * sizeof(int))];
+};
+
+/* As recv(2) with @flags; descriptors that come along are kept. */
 static ssize_t recv_frame(struct chan *c, int flags)
 {
     if (!c->takes_fds)
         return recv(c->fd, c->frame, CHAN_FRAME, flags);
-    union { /* aligned as the kernel's header wants it */
-        struct cmsghdr head;
-        char room[CMSG_SPACE(sizeof(int))];
-    } ctl;
+    union ctl ctl;
     struct iovec v = {c->frame, CHAN_FRAME};
     struct msghdr m = {.msg_iov = &v, .msg_iovlen = 1, .msg_control = &ctl, .msg_controllen = sizeof(ctl)};
     ssize_t n = recvmsg(c->fd, &m, flags | MSG_CMSG_CLOEXEC);
     const struct cmsghdr *h = n >= 0 ? CMSG_FIRSTHDR(&m) : NULL;
-    if (h && h->cmsg_level == SOL_SOCKET && h->cmsg_type == SCM_RIGHTS && h->cmsg_len == CMSG_LEN(sizeof(int))) {
-        fd_close(&c->came);
-        memcpy(&c->came, CMSG_DATA(h), sizeof(int));
+    if (h && h->cmsg_level == SOL_SOCKET && h->cmsg_type == SCM_RIGHTS && h->cmsg_len >= CMSG_LEN(sizeof(int))) {
+        size_t came = (h->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        drop_fds(c);
+        memcpy(c->came, CMSG_DATA(h), (came < CHAN_FDS ? came : CHAN_FDS) * sizeof(int));
     }
     return n;
 }
 
 int chan_recv(struct chan *c, bool wait, uint32_t *ret_type, struct str *ret_body)
 {
-    fd_close(&c->came);
+    drop_fds(c);
     for (;;) {
         ssize_t n = recv_frame(c, MSG_TRUNC | (wait ? 0 : MSG_DONTWAIT));
         if (n < 0 && errno == EAGAIN)
@@ -110,30 +126,54 @@ int chan_wait(struct chan *c, bool read, bool write, int timeout_ms)
     return r == 0 ? -ETIMEDOUT : 0;
 }
 
+static void put_header(char head[WIRE_HEADER], uint32_t type, uint32_t flags, uint32_t session)
+{
+    set_u32(head, type);
+    set_u32(head + 4, flags);
+    set_u32(head + 8, session);
+}
+
+/* sendmsg(2) of the @n pieces at @v as one frame, with descriptors. */
+static int send_pieces(struct chan *c, struct iovec *v, size_t n, const int *fds, int n_fds)
+{
+    struct msghdr m = {.msg_iov = v, .msg_iovlen = n};
+    union ctl ctl = {.head = {.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS}};
+    if (n_fds > 0) {
+        ctl.head.cmsg_len = CMSG_LEN((size_t)n_fds * sizeof(int));
+        memcpy(CMSG_DATA(&ctl.head), fds, (size_t)n_fds * sizeof(int));
+        m.msg_control = &ctl;
+        m.msg_controllen = CMSG_SPACE((size_t)n_fds * sizeof(int));
+    }
+    ssize_t r;
+    do
+        r = sendmsg(c->fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
+    while (r < 0 && errno == EINTR);
+    if (r >= 0)
+        return 0;
+    return errno == EAGAIN || errno == ENOBUFS ? -EAGAIN : -EPIPE;
+}
+
 /* @fd: sent along, or -1. */
 static int send_frame(struct chan *c, uint32_t type, uint32_t flags, struct str part, int fd)
 {
     char head[WIRE_HEADER];
-    set_u32(head, type);
-    set_u32(head + 4, flags);
+    put_header(head, type, flags, c->to);
     struct iovec v[2] = {{head, sizeof(head)}, {(void *)(uintptr_t)part.p, part.n}};
-    struct msghdr m = {.msg_iov = v, .msg_iovlen = part.n ? 2 : 1};
-    union { /* aligned as the kernel's header wants it */
-        struct cmsghdr head;
-        char room[CMSG_SPACE(sizeof(int))];
-    } ctl = {.head = {.cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS}};
-    if (fd >= 0) {
-        memcpy(CMSG_DATA(&ctl.head), &fd, sizeof(int));
-        m.msg_control = &ctl;
-        m.msg_controllen = sizeof(ctl);
-    }
-    ssize_t n;
-    do
-        n = sendmsg(c->fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
-    while (n < 0 && errno == EINTR);
-    if (n >= 0)
-        return 0;
-    return errno == EAGAIN || errno == ENOBUFS ? -EAGAIN : -EPIPE;
+    return send_pieces(c, v, part.n ? 2 : 1, &fd, fd >= 0);
+}
+
+int chan_frame(struct buf *out, uint32_t type, uint32_t session, bool more, struct str part)
+{
+    char head[WIRE_HEADER];
+    put_header(head, type, more ? WIRE_MORE : 0, session);
+    buf_add(out, head, sizeof(head));
+    return buf_adds(out, part);
+}
+
+int chan_try_frame(struct chan *c, struct str frame, const int *fds, int n_fds)
+{
+    struct iovec v = {(void *)(uintptr_t)frame.p, frame.n};
+    return send_pieces(c, &v, 1, fds, n_fds);
 }
 
 /* The same, waiting while the socket is full. */
@@ -174,7 +214,11 @@ int chan_send_fd(struct chan *c, uint32_t type, int fd)
 
 int chan_take_fd(struct chan *c)
 {
-    return fd_steal(&c->came);
+    for (int i = 0; i < CHAN_FDS; i++) {
+        if (c->came[i] >= 0)
+            return fd_steal(&c->came[i]);
+    }
+    return -1;
 }
 
 struct buf *chan_scratch(struct chan *c)

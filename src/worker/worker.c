@@ -2,7 +2,7 @@
 #include "worker/worker.h"
 
 #include <errno.h>
-#include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/err.h"
@@ -15,58 +15,72 @@
 #include "vfs/vfs.h"
 #include "worker/userland.h"
 
-struct serving {
-    struct chan chan;
-    struct vfs *tmpl;
+struct serving;
+
+/* A session that is open. */
+struct hosted {
+    struct serving *w;
+    uint32_t number;
     struct session *session;
     struct journal *journal; /* of a session that is kept: it owns the session */
     struct session_host host;
+    char *pending; /* output not sent yet: LIMIT_MSG_DATA bytes; NULL until there is some */
     struct policy policy; /* of the session */
-    bool has_policy;
-    const struct worker_config *cfg;
-    struct userland *userland;
-    uint32_t n_mounts; /* descriptors that are not the session's yet */
-    char *pending;     /* output not sent yet: LIMIT_MSG_DATA bytes */
     size_t n_pending;
     int stream;             /* which stream it is of */
-    bool blocked;           /* the socket was full */
     bool refused;           /* a process was told to wait with its output: it must hear when there is room */
     bool wanted, asked;     /* a process waits for input; WANT was sent */
     int64_t flushed;        /* when output was last sent */
     int64_t unsynced_since; /* when something was first answered that is not on the disk; 0: all is */
     bool running;
-    int fatal; /* negative errno: leave */
+    bool due;     /* something has come for it: it gets a turn */
+    int64_t wake; /* when it wants one by itself */
+};
+
+struct serving {
+    struct chan chan;
+    struct vfs *tmpl;
+    const struct worker_config *cfg;
+    struct userland *userland;
+    uint32_t n_mounts; /* descriptors that are not a session's yet */
+    struct hosted *open[LIMIT_WORKER_SESSIONS]; /* by number */
+    uint32_t n_open;                            /* no number from here on is in use */
+    bool blocked;                               /* the socket was full */
+    int fatal;                                  /* negative errno: leave */
 };
 
 #define FLUSH_EVERY (5 * CLOCK_MS)
 #define SYNC_AFTER_MS 5               /* of quiet */
 #define SYNC_AT_LAST (100 * CLOCK_MS) /* however busy the client is */
+#define SYNC_MANY CLOCK_S             /* the same, where other sessions wait meanwhile */
 
 /* ---- output ---- */
 
-static int encode_output(struct serving *w, struct buf **ret)
+static int encode_output(struct hosted *h, struct buf **ret)
 {
-    struct buf *b = chan_scratch(&w->chan);
-    const struct wire_output m = {(uint8_t)w->stream, str_of(w->pending, w->n_pending)};
+    struct buf *b = chan_scratch(&h->w->chan);
+    const struct wire_output m = {(uint8_t)h->stream, str_of(h->pending, h->n_pending)};
     wire_put_output(b, &m);
     *ret = b;
     return b->err;
 }
 
-static int flush(struct serving *w, bool wait)
+static int flush(struct hosted *h, bool wait)
 {
-    if (w->n_pending == 0)
+    struct serving *w = h->w;
+    if (h->n_pending == 0)
         return 0;
-    if (w->running && w->journal)
-        journal_show(w->journal);
+    if (h->running && h->journal)
+        journal_show(h->journal);
     struct buf *b;
-    int r = encode_output(w, &b);
+    int r = encode_output(h, &b);
+    w->chan.to = h->number;
     if (r == 0)
         r = wait ? chan_send(&w->chan, WIRE_OUTPUT, buf_str(b)) : chan_try_send(&w->chan, WIRE_OUTPUT, buf_str(b));
     w->blocked = r == -EAGAIN;
     if (r == 0) {
-        w->n_pending = 0;
-        w->flushed = clock_mono();
+        h->n_pending = 0;
+        h->flushed = clock_mono();
     } else if (r != -EAGAIN) {
         w->fatal = r;
     }
@@ -75,91 +89,132 @@ static int flush(struct serving *w, bool wait)
 
 static ssize_t take_output(void *arg, int stream, const void *p, size_t n)
 {
-    struct serving *w = arg;
-    if ((w->n_pending && stream != w->stream) || w->n_pending == LIMIT_MSG_DATA) {
-        int r = flush(w, false);
-        w->refused |= r == -EAGAIN;
+    struct hosted *h = arg;
+    if ((h->n_pending && stream != h->stream) || h->n_pending == LIMIT_MSG_DATA) {
+        int r = flush(h, false);
+        h->refused |= r == -EAGAIN;
         if (r)
             return r == -EAGAIN ? -EAGAIN : -EPIPE;
     }
-    size_t room = LIMIT_MSG_DATA - w->n_pending;
+    if (!h->pending)
+        h->pending = mem_alloc(LIMIT_MSG_DATA);
+    size_t room = LIMIT_MSG_DATA - h->n_pending;
     size_t take = n < room ? n : room;
-    memcpy(w->pending + w->n_pending, p, take);
-    w->n_pending += take;
-    w->stream = stream;
+    memcpy(h->pending + h->n_pending, p, take);
+    h->n_pending += take;
+    h->stream = stream;
     return (ssize_t)take;
 }
 
 /* ---- replies ---- */
 
-static void send_scratch(struct serving *w, uint32_t type)
+static void send_scratch(struct serving *w, uint32_t type, uint32_t to)
 {
+    w->chan.to = to;
     int r = chan_send_scratch(&w->chan, type);
     if (r)
         w->fatal = r;
 }
 
-static void reply(struct serving *w, const struct wire_reply *m)
+static void reply(struct serving *w, uint32_t to, const struct wire_reply *m)
 {
     wire_put_reply(chan_scratch(&w->chan), m);
-    send_scratch(w, WIRE_REPLY);
+    send_scratch(w, WIRE_REPLY, to);
 }
 
-static void reply_error(struct serving *w, int error, const char *text)
+static void reply_error(struct serving *w, uint32_t to, int error, const char *text)
 {
     const struct wire_reply m = {.error = error, .message = str_c(text)};
-    reply(w, &m);
+    reply(w, to, &m);
 }
 
-static void send_result(struct serving *w, const struct wire_result *m)
+static void send_result(struct hosted *h, const struct wire_result *m)
 {
-    if (flush(w, true))
+    if (flush(h, true))
         return;
-    wire_put_result(chan_scratch(&w->chan), m);
-    send_scratch(w, WIRE_RESULT);
+    wire_put_result(chan_scratch(&h->w->chan), m);
+    send_scratch(h->w, WIRE_RESULT, h->number);
 }
 
-/* ---- messages ---- */
+/* ---- sessions ---- */
 
-static int open_journal(struct serving *w, const struct wire_create *m, const struct session_config *cfg,
+static void want_input(void *arg)
+{
+    struct hosted *h = arg;
+    h->wanted = true;
+}
+
+static void attend(void *arg);
+
+static struct hosted *hosted_new(struct serving *w, uint32_t number)
+{
+    struct hosted *h = mem_zalloc(sizeof(*h));
+    h->w = w;
+    h->number = number;
+    h->host = (struct session_host){.arg = h, .output = take_output, .want_input = want_input, .attend = attend};
+    return h;
+}
+
+/* Everything of it is on the disk after this. */
+static void hosted_free(struct hosted *h)
+{
+    if (h->journal)
+        journal_close(h->journal);
+    else
+        session_free(h->session);
+    policy_done(&h->policy);
+    mem_free(h->pending);
+    mem_free(h);
+}
+
+/* The log and the lock: those the worker was started with, or that came with the message. */
+static int open_journal(struct hosted *h, const struct wire_create *m, const struct session_config *cfg,
                         struct err *err)
 {
+    struct serving *w = h->w;
     if (!w->cfg->kept)
         return err_set(err, -EINVAL, "this worker was given no store");
-    const struct journal_config jc = {.store_fd = w->cfg->store_fd,
-                                      .trace_fd = w->cfg->trace_fd,
+    FD_AUTO int trace_fd = w->cfg->many ? chan_take_fd(&w->chan) : w->cfg->trace_fd;
+    FD_AUTO int store_fd = w->cfg->many ? dup(w->cfg->store_fd) : w->cfg->store_fd;
+    FD_AUTO int lock_fd = w->cfg->many ? chan_take_fd(&w->chan) : -1; /* else it stays as long as the worker */
+    if (trace_fd < 0 || store_fd < 0 || (w->cfg->many && lock_fd < 0))
+        return err_set(err, -EBADF, "the session's log did not come with its name");
+    const struct journal_config jc = {.store_fd = fd_steal(&store_fd),
+                                      .trace_fd = fd_steal(&trace_fd),
+                                      .lock_fd = fd_steal(&lock_fd),
                                       .fresh = m->fresh,
                                       .durable = m->durable,
                                       .recheck = m->recheck,
                                       .id = m->id,
                                       .config = m->config,
                                       .limits = m->over};
-    int r = journal_open(&jc, w->tmpl, cfg, &w->host, &w->journal, err);
+    int r = journal_open(&jc, w->tmpl, cfg, &h->host, &h->journal, err);
     if (r == 0)
-        w->session = journal_session(w->journal);
+        h->session = journal_session(h->journal);
     return r;
 }
 
-/* The session's policy, from the text that came; *ret is NULL when it is empty. */
-static int take_policy(struct serving *w, struct str text, const struct policy **ret, struct err *err)
+/* The session's policy into @p, from the text that came; *ret is NULL when it is empty. */
+static int take_policy(struct policy *p, struct str text, const struct policy **ret, struct err *err)
 {
     *ret = NULL;
     if (text.n == 0)
         return 0;
-    if (!w->has_policy)
-        policy_init(&w->policy);
-    w->has_policy = true;
-    int r = policy_parse(&w->policy, text, err);
+    policy_init(p);
+    int r = policy_parse(p, text, err);
     if (r == 0)
-        *ret = &w->policy;
+        *ret = p;
     return r < 0 ? err_wrap(err, r, "policy") : 0;
 }
 
-static void on_create(struct serving *w, struct str body)
+/* ---- messages ---- */
+
+static void on_create(struct serving *w, uint32_t number, struct str body)
 {
     ARENA_AUTO struct arena a = {0};
     struct wire_create m;
-    if (w->session || wire_get_create(body, &a, &m) || m.n_mounts != w->n_mounts) {
+    if (number >= LIMIT_WORKER_SESSIONS || w->open[number] || (number && !w->cfg->many) ||
+        wire_get_create(body, &a, &m) || m.n_mounts != w->n_mounts) {
         w->fatal = -EBADMSG;
         return;
     }
@@ -177,129 +232,151 @@ static void on_create(struct serving *w, struct str body)
         .userland = &w->userland->session,
     };
     struct err err = {0};
-    int r = take_policy(w, m.policy, &cfg.policy, &err);
+    struct hosted *h = hosted_new(w, number);
+    int r = take_policy(&h->policy, m.policy, &cfg.policy, &err);
     if (r == 0)
-        r = m.kept ? open_journal(w, &m, &cfg, &err) : session_new(w->tmpl, &cfg, &w->host, &w->session, &err);
+        r = m.kept ? open_journal(h, &m, &cfg, &err) : session_new(w->tmpl, &cfg, &h->host, &h->session, &err);
     w->n_mounts = 0; /* the descriptors are the session's now, or closed */
-    reply_error(w, r, r ? err.text : "");
+    if (r) {
+        hosted_free(h);
+    } else {
+        w->open[number] = h;
+        w->n_open = number < w->n_open ? w->n_open : number + 1;
+    }
+    reply_error(w, number, r, r ? err.text : "");
 }
 
-static void on_exec(struct serving *w, struct str body)
+/* Only an idle session is parked: whoever wants it sooner ends what runs, and hears of that. */
+static void on_park(struct hosted *h)
 {
-    ARENA_AUTO struct arena a = {0};
-    struct wire_exec m;
-    if (!w->session || wire_get_exec(body, &a, &m)) {
+    struct serving *w = h->w;
+    uint32_t number = h->number;
+    if (h->running) {
         w->fatal = -EBADMSG;
         return;
     }
-    struct err err = {0};
-    w->wanted = w->asked = false;
-    int r = w->journal ? journal_exec(w->journal, &m, &err) : session_exec(w->session, &m, &err);
-    if (r) {
-        const struct wire_result res = {.error = r, .message = str_c(err.text)};
-        send_result(w, &res);
-        return;
-    }
-    w->running = true;
+    w->open[number] = NULL;
+    hosted_free(h);
+    reply_error(w, number, 0, "");
 }
 
-static void on_input(struct serving *w, struct str body)
+static void on_exec(struct hosted *h, struct str body)
 {
-    w->asked = w->wanted = false;
-    if (body.n > session_input_room(w->session)) {
-        /* Only what was asked for may come; the end of an exec may cross with it. */
-        if (session_input_room(w->session) > 0)
-            w->fatal = -EBADMSG;
+    ARENA_AUTO struct arena a = {0};
+    struct wire_exec m;
+    if (wire_get_exec(body, &a, &m)) {
+        h->w->fatal = -EBADMSG;
         return;
     }
-    (void)session_input(w->session, body); /* fits: looked at above */
+    struct err err = {0};
+    h->wanted = h->asked = false;
+    int r = h->journal ? journal_exec(h->journal, &m, &err) : session_exec(h->session, &m, &err);
+    if (r) {
+        const struct wire_result res = {.error = r, .message = str_c(err.text)};
+        send_result(h, &res);
+        return;
+    }
+    h->running = true;
+}
+
+static void on_input(struct hosted *h, struct str body)
+{
+    h->asked = h->wanted = false;
+    if (body.n > session_input_room(h->session)) {
+        /* Only what was asked for may come; the end of an exec may cross with it. */
+        if (session_input_room(h->session) > 0)
+            h->w->fatal = -EBADMSG;
+        return;
+    }
+    (void)session_input(h->session, body); /* fits: looked at above */
 }
 
 static int send_change(void *arg, const struct wire_change *c)
 {
-    struct serving *w = arg;
-    wire_put_change(chan_scratch(&w->chan), c);
-    send_scratch(w, WIRE_CHANGE);
-    return w->fatal;
+    struct hosted *h = arg;
+    wire_put_change(chan_scratch(&h->w->chan), c);
+    send_scratch(h->w, WIRE_CHANGE, h->number);
+    return h->w->fatal;
 }
 
-static void on_diff(struct serving *w, struct str body)
+static void on_diff(struct hosted *h, struct str body)
 {
     struct wire_diff m;
     if (wire_get_diff(body, &m)) {
-        w->fatal = -EBADMSG;
+        h->w->fatal = -EBADMSG;
         return;
     }
-    int r = session_diff(w->session, m.text, m.prefix, send_change, w);
-    if (w->fatal == 0)
-        reply_error(w, r, r ? errtab_text(r) : "");
+    int r = session_diff(h->session, m.text, m.prefix, send_change, h);
+    if (h->w->fatal == 0)
+        reply_error(h->w, h->number, r, r ? errtab_text(r) : "");
 }
 
-static void on_fs(struct serving *w, struct str body)
+static void on_fs(struct hosted *h, struct str body)
 {
     struct wire_reply rep;
     do {
         struct wire_fs m;
         if (wire_get_fs(&body, &m)) {
-            w->fatal = -EBADMSG;
+            h->w->fatal = -EBADMSG;
             return;
         }
-        bool changes = m.op == WIRE_FS_PUT || m.op == WIRE_FS_MKDIR || m.op == WIRE_FS_SYMLINK;
-        session_fs(w->session, &m, &rep);
-        if (w->journal && changes)
-            journal_touched(w->journal);
+        session_fs(h->session, &m, &rep);
+        if (h->journal && wire_fs_changes(m.op))
+            journal_touched(h->journal);
         if (rep.error)
             rep.data = m.path;
     } while (rep.error == 0 && body.n);
-    reply(w, &rep);
+    reply(h->w, h->number, &rep);
 }
 
-static void on_line(struct serving *w, struct str body)
+static void on_line(struct hosted *h, struct str body)
 {
     /* The first byte tells a line from the end of input. */
     if (body.n == 0) {
-        w->fatal = -EBADMSG;
+        h->w->fatal = -EBADMSG;
         return;
     }
     struct str line = str_from(body, 1);
     bool end = body.p[0] == 1;
     struct err err = {0};
-    int r = w->journal ? journal_line(w->journal, line, end, &err) : session_line(w->session, line, end);
+    int r = h->journal ? journal_line(h->journal, line, end, &err) : session_line(h->session, line, end);
     if (r) {
         const struct wire_result res = {.error = r, .message = str_c(err.text[0] ? err.text : errtab_text(r))};
-        send_result(w, &res);
+        send_result(h, &res);
         return;
     }
-    w->running = true;
+    h->running = true;
 }
 
-static void on_query(struct serving *w, struct str body)
+static void on_query(struct hosted *h, struct str body)
 {
     struct wire_query m;
     struct wire_answer ans = {0};
     if (wire_get_query(body, &m)) {
-        w->fatal = -EBADMSG;
+        h->w->fatal = -EBADMSG;
         return;
     }
-    if (session_query(w->session, &m, &ans))
+    if (session_query(h->session, &m, &ans))
         ans = (struct wire_answer){0};
-    wire_put_answer(chan_scratch(&w->chan), &ans);
-    send_scratch(w, WIRE_ANSWER);
+    wire_put_answer(chan_scratch(&h->w->chan), &ans);
+    send_scratch(h->w, WIRE_ANSWER, h->number);
 }
 
-static void on_number(struct serving *w, enum wire_type type, struct str body)
+static void on_number(struct hosted *h, enum wire_type type, struct str body)
 {
     uint32_t v;
-    if (wire_get_number(body, &v)) {
-        w->fatal = -EBADMSG;
+    if (wire_get_number(body, &v) || (type == WIRE_KILL && v > REASON_CRASH)) {
+        h->w->fatal = -EBADMSG;
         return;
     }
     if (type == WIRE_SIGNAL)
-        session_signal(w->session, (int)(v & 0x7f), v >> 31);
+        session_signal(h->session, (int)(v & 0x7f), v >> 31);
     else if (type == WIRE_RESIZE)
-        session_resize(w->session, (uint16_t)(v >> 16), (uint16_t)v);
+        session_resize(h->session, (uint16_t)(v >> 16), (uint16_t)v);
+    else if (type == WIRE_KILL)
+        session_kill(h->session, (enum outcome_reason)v);
     else
-        session_close_output(w->session, (int)v);
+        session_close_output(h->session, (int)v);
 }
 
 static int send_replayed(void *arg, const struct replay_report *r)
@@ -317,7 +394,7 @@ static int send_replayed(void *arg, const struct replay_report *r)
         .replayed_us = r->replayed_us,
     };
     wire_put_replayed(chan_scratch(&w->chan), &m);
-    send_scratch(w, WIRE_REPLAYED);
+    send_scratch(w, WIRE_REPLAYED, 0);
     return w->fatal;
 }
 
@@ -335,7 +412,8 @@ static void on_replay(struct serving *w, struct str body)
     }
     m.user = arena_str(&a, m.user); /* a module that is compiled meanwhile comes as a message, too */
     struct session_config sc = {.user = m.user, .limits = m.limits, .userland = &w->userland->session};
-    int r = take_policy(w, m.policy, &sc.policy, &err);
+    struct policy policy = {0};
+    int r = take_policy(&policy, m.policy, &sc.policy, &err);
     if (r == 0)
         r = cas_open(w->cfg->store_fd, 0, &store, &err);
     if (r == 0)
@@ -345,64 +423,79 @@ static void on_replay(struct serving *w, struct str body)
         r = replay_run(store, t, w->tmpl, &sc, m.from, send_replayed, w, &err);
     trace_close(t);
     cas_close(store);
+    policy_done(&policy);
     if (w->fatal == 0)
-        reply_error(w, r, r ? err.text : "");
+        reply_error(w, 0, r, r ? err.text : "");
 }
 
 static void on_compiled(struct serving *w, struct str body)
 {
     if (ask_answer(&w->userland->ask, body))
         w->fatal = -EBADMSG;
-    else
-        session_output_ready(w->session);
+    /* Whoever it is for, and who waits for a turn to ask. */
+    for (uint32_t i = 0; i < w->n_open && w->fatal == 0; i++) {
+        if (w->open[i] && w->open[i]->running) {
+            session_output_ready(w->open[i]->session);
+            w->open[i]->due = true;
+        }
+    }
 }
 
-static void on_message(struct serving *w, enum wire_type type, struct str body)
+/* What is of no session that is open. */
+static void on_other(struct serving *w, enum wire_type type, uint32_t number, struct str body)
 {
-    if (!w->session && type == WIRE_REPLAY) {
+    if (type == WIRE_CREATE)
+        on_create(w, number, body);
+    else if (type == WIRE_COMPILED)
+        on_compiled(w, body);
+    else if (type == WIRE_REPLAY && w->n_open == 0)
         on_replay(w, body);
+    else if (type == WIRE_EXEC || type == WIRE_FS || type == WIRE_PARK)
+        reply_error(w, number, -ESRCH, "no session");
+    else
+        w->fatal = -EBADMSG;
+}
+
+static void on_message(struct serving *w, enum wire_type type, uint32_t number, struct str body)
+{
+    struct hosted *h = number < LIMIT_WORKER_SESSIONS ? w->open[number] : NULL;
+    if (!h || type == WIRE_COMPILED) {
+        on_other(w, type, number, body);
         return;
     }
-    if (!w->session && type != WIRE_CREATE) {
-        if (type == WIRE_EXEC || type == WIRE_FS)
-            reply_error(w, -ESRCH, "no session");
-        else
-            w->fatal = -EBADMSG;
-        return;
-    }
+    h->due = true;
     switch (type) {
-    case WIRE_CREATE:
-        on_create(w, body);
-        break;
     case WIRE_EXEC:
-        on_exec(w, body);
+        on_exec(h, body);
         break;
     case WIRE_STDIN:
-        on_input(w, body);
+        on_input(h, body);
         break;
     case WIRE_STDIN_EOF:
-        session_input_end(w->session);
+        session_input_end(h->session);
         break;
     case WIRE_SIGNAL:
     case WIRE_RESIZE:
     case WIRE_CLOSE:
-        on_number(w, type, body);
+    case WIRE_KILL:
+        on_number(h, type, body);
         break;
     case WIRE_LINE:
-        on_line(w, body);
+        on_line(h, body);
         break;
     case WIRE_QUERY:
-        on_query(w, body);
+        on_query(h, body);
         break;
     case WIRE_FS:
-        on_fs(w, body);
+        on_fs(h, body);
         break;
     case WIRE_DIFF:
-        on_diff(w, body);
+        on_diff(h, body);
         break;
-    case WIRE_COMPILED:
-        on_compiled(w, body);
+    case WIRE_PARK:
+        on_park(h);
         break;
+    case WIRE_CREATE: /* its number is in use */
     case WIRE_READY:
     case WIRE_REPLY:
     case WIRE_WANT:
@@ -413,6 +506,7 @@ static void on_message(struct serving *w, enum wire_type type, struct str body)
     case WIRE_REPLAY: /* in place of a session */
     case WIRE_REPLAYED:
     case WIRE_COMPILE:
+    case WIRE_COMPILED: /* of no session */
     case WIRE_TYPE_COUNT:
         w->fatal = -EBADMSG;
         break;
@@ -425,38 +519,48 @@ static void receive(struct serving *w)
     struct str body;
     int r = 0;
     while (w->fatal == 0 && (r = chan_recv(&w->chan, false, &type, &body)) == 1)
-        on_message(w, (enum wire_type)type, body);
+        on_message(w, (enum wire_type)type, w->chan.from, body);
     if (r < 0 && w->fatal == 0)
         w->fatal = r;
 }
 
 /* ---- the loop ---- */
 
-static void want_input(void *arg)
+/* Whether a session beside @h wants a turn. */
+static bool others_due(const struct serving *w, const struct hosted *h)
 {
-    struct serving *w = arg;
-    w->wanted = true;
+    int64_t now = clock_mono();
+    for (uint32_t i = 0; i < w->n_open; i++) {
+        const struct hosted *o = w->open[i];
+        if (o && o != h && o->running && (o->due || o->wake <= now))
+            return true;
+    }
+    return false;
 }
 
 static void attend(void *arg)
 {
-    struct serving *w = arg;
-    if (w->n_pending && !w->blocked && clock_mono() - w->flushed > FLUSH_EVERY)
-        (void)flush(w, false);         /* a full socket is waited for in the loop */
+    struct hosted *h = arg;
+    struct serving *w = h->w;
+    if (h->n_pending && !w->blocked && clock_mono() - h->flushed > FLUSH_EVERY)
+        (void)flush(h, false);         /* a full socket is waited for in the loop */
     (void)ask_push(&w->userland->ask); /* the same */
     receive(w);
     if (w->fatal)
-        session_kill(w->session, REASON_CRASH);
+        session_kill(h->session, REASON_CRASH);
+    else if (others_due(w, h))
+        session_pause(h->session);
 }
 
-static void ask_for_input(struct serving *w)
+static void ask_for_input(struct hosted *h)
 {
-    if (!w->wanted || w->asked)
+    if (!h->wanted || h->asked)
         return;
-    w->asked = true;
-    int r = chan_send(&w->chan, WIRE_WANT, str_of(NULL, 0));
+    h->asked = true;
+    h->w->chan.to = h->number;
+    int r = chan_send(&h->w->chan, WIRE_WANT, str_of(NULL, 0));
     if (r)
-        w->fatal = r;
+        h->w->fatal = r;
 }
 
 static int timeout_of(int64_t wake)
@@ -467,45 +571,113 @@ static int timeout_of(int64_t wake)
     return ms < 0 ? 0 : ms > 60000 ? 60000 : (int)ms;
 }
 
-static void turn(struct serving *w)
+/* Lets a session run until it waits, has ended what it does, or another wants a turn. */
+static void step(struct hosted *h)
 {
-    int64_t wake = INT64_MAX;
-    if (w->running && session_step(w->session, &wake)) {
+    struct serving *w = h->w;
+    h->due = false;
+    if (session_step(h->session, &h->wake)) {
         struct wire_result res;
-        w->running = false;
+        h->running = false;
         /* Nobody is left to be answered, and it may have been ended for that, half done: it is lost. */
         if (w->fatal)
             return;
-        session_result(w->session, &res);
-        if (w->journal)
-            journal_ended(w->journal, &res);
-        send_result(w, &res);
-        wake = INT64_MAX;
-    } else if (w->running && w->journal) {
-        journal_show(w->journal);
+        session_result(h->session, &res);
+        if (h->journal)
+            journal_ended(h->journal, &res);
+        send_result(h, &res);
+        h->wake = INT64_MAX;
+        mem_free(h->pending); /* an idle session holds nothing of it */
+        h->pending = NULL;
+    } else if (h->journal) {
+        journal_show(h->journal);
     }
-    (void)flush(w, false); /* a full socket is waited for below, a broken one is fatal */
+}
+
+/* Gives a turn to each session that wants one: when the next of them wants one. */
+static int64_t step_all(struct serving *w)
+{
+    int64_t first = INT64_MAX, now = clock_mono();
+    for (uint32_t i = 0; i < w->n_open && w->fatal == 0; i++) {
+        struct hosted *h = w->open[i];
+        if (!h)
+            continue;
+        if (h->running && (h->due || h->wake <= now))
+            step(h);
+        if (w->fatal)
+            break;
+        (void)flush(h, false); /* a full socket is waited for below, a broken one is fatal */
+        ask_for_input(h);
+        if (h->running && h->wake < first)
+            first = h->wake;
+        if (h->running && (h->due || (h->refused && !w->blocked)))
+            first = 0;
+    }
+    return first;
+}
+
+/* What was answered goes to the disk a little later, so that several commands share one wait for it. When @quiet,
+ * nobody has wanted anything for a while. One session at a time, as others wait meanwhile. */
+static void sync_one(struct serving *w, bool quiet)
+{
+    int64_t now = clock_mono();
+    struct hosted *oldest = NULL;
+    for (uint32_t i = 0; i < w->n_open; i++) {
+        struct hosted *h = w->open[i];
+        if (h && h->unsynced_since && !h->running && (!oldest || h->unsynced_since < oldest->unsynced_since))
+            oldest = h;
+    }
+    if (!oldest || (!quiet && now - oldest->unsynced_since < (w->cfg->many ? SYNC_MANY : SYNC_AT_LAST)))
+        return;
+    /* It stays to be done when it fails, and closing tries again. */
+    oldest->unsynced_since = journal_sync(oldest->journal) ? now : 0;
+}
+
+/* Whether something idle is not on the disk. */
+static bool unsynced(struct serving *w)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < w->n_open; i++) {
+        struct hosted *h = w->open[i];
+        if (!h || !h->journal)
+            continue;
+        if (!journal_dirty(h->journal))
+            h->unsynced_since = 0;
+        else if (h->unsynced_since == 0)
+            h->unsynced_since = clock_mono();
+        any |= h->unsynced_since && !h->running;
+    }
+    return any;
+}
+
+/* There is room in the socket: what waits for that goes on. */
+static void flush_all(struct serving *w)
+{
+    w->blocked = false;
+    for (uint32_t i = 0; i < w->n_open && !w->blocked && w->fatal == 0; i++) {
+        struct hosted *h = w->open[i];
+        if (!h || flush(h, false) || !h->refused)
+            continue;
+        h->refused = false;
+        h->due = true;
+        session_output_ready(h->session);
+    }
+}
+
+static void turn(struct serving *w)
+{
+    int64_t wake = step_all(w);
     if (w->fatal)
         return;
-    ask_for_input(w);
-    bool wait = !(w->refused && !w->blocked);
-    /* What was answered goes to the disk a little later, so that several commands share one wait for it. */
-    bool dirty = w->journal && journal_dirty(w->journal), sync = dirty && !w->running;
-    if (!dirty)
-        w->unsynced_since = 0;
-    else if (w->unsynced_since == 0)
-        w->unsynced_since = clock_mono();
-    bool late = sync && clock_mono() - w->unsynced_since >= SYNC_AT_LAST;
-    int timeout = !wait ? 0 : sync ? SYNC_AFTER_MS : timeout_of(wake);
+    bool sync = unsynced(w);
+    int timeout = timeout_of(wake);
+    if (sync && (timeout < 0 || timeout > SYNC_AFTER_MS))
+        timeout = SYNC_AFTER_MS;
     bool room = w->blocked || ask_push(&w->userland->ask) == -EAGAIN;
-    if ((chan_wait(&w->chan, true, room, timeout) == -ETIMEDOUT && sync) || late)
-        (void)journal_sync(w->journal); /* it stays to be done when it fails, and closing tries again */
-    if (w->blocked)
-        (void)flush(w, false);
-    if (w->refused && !w->blocked) {
-        w->refused = false;
-        session_output_ready(w->session);
-    }
+    bool quiet = chan_wait(&w->chan, true, room, timeout) == -ETIMEDOUT && timeout == SYNC_AFTER_MS;
+    if (sync)
+        sync_one(w, quiet);
+    flush_all(w);
     receive(w);
 }
 
@@ -516,33 +688,34 @@ static int say_ready(struct serving *w, uint64_t applied, uint64_t missing, stru
     return chan_send_scratch(&w->chan, WIRE_READY);
 }
 
+static void free_all(struct serving *w)
+{
+    vfs_free(w->tmpl);
+    chan_done(&w->chan);
+    mem_free(w);
+}
+
 int worker_serve(int sock, const struct worker_config *cfg, struct userland *userland, uint64_t ready_applied,
                  uint64_t ready_missing, struct str notes)
 {
     struct serving *w = mem_zalloc(sizeof(*w));
     chan_init(&w->chan, sock);
-    w->chan.takes_fds = cfg->own_modules;
+    w->chan.takes_fds = cfg->own_modules || cfg->many;
     userland->ask.chan = &w->chan;
     w->cfg = cfg;
     w->n_mounts = cfg->n_mounts;
-    w->pending = mem_alloc(LIMIT_MSG_DATA);
-    w->host = (struct session_host){.arg = w, .output = take_output, .want_input = want_input, .attend = attend};
     w->tmpl = session_template(&userland->session);
     w->userland = userland;
     w->fatal = w->tmpl ? say_ready(w, ready_applied, ready_missing, notes) : -ENOMEM;
     while (w->fatal == 0)
         turn(w);
     int r = w->fatal;
-    journal_close(w->journal);
-    /* The process ends now: freeing what it holds would only take time, unless a leak checker looks. */
-    if (MEM_LEAK_CHECK) {
-        if (!w->journal)
-            session_free(w->session);
-        vfs_free(w->tmpl);
-        policy_done(&w->policy);
-        chan_done(&w->chan);
-        mem_free(w->pending);
-        mem_free(w);
+    for (uint32_t i = 0; i < w->n_open; i++) {
+        /* The process ends now: freeing what it holds would only take time, unless a leak checker looks. */
+        if (w->open[i] && (w->open[i]->journal || MEM_LEAK_CHECK))
+            hosted_free(w->open[i]);
     }
+    if (MEM_LEAK_CHECK)
+        free_all(w);
     return r == -EPIPE ? 0 : r;
 }

@@ -5,8 +5,9 @@
  * worker - the confined process that holds sessions, and the handle its driver has on it.
  *
  * worker_spawn() makes a socket pair and a child in namespaces of its own; the child gives up its rights (confine.h),
- * says READY with what could be applied, and serves messages (wire/wire.h) until the socket closes. Today a worker
- * holds one session: what `run` and `shell` need; several sessions a worker come with the server.
+ * says READY with what could be applied, and serves messages (wire/wire.h) until the socket closes. It holds one session
+ * (what `run` and `shell` need), or many of one tenant (the server). Many take turns on its one thread: one that computes
+ * is interrupted about every millisecond when another has something to do.
  *
  * Invariants:
  *   1. No guest byte is looked at before confine_self() has succeeded.
@@ -39,6 +40,7 @@ struct worker_config {
      * Such a worker ends by itself when the socket closes, after everything is on the disk. */
     bool kept;
     int store_fd, trace_fd, lock_fd;
+    bool many; /* sessions that are kept in the one store: log and lock (-1 here) of each come with its CREATE */
     /* The directory of the userland (manifest.tsv and precompiled files), as the mounts but not O_PATH; -1: none.
      * Nobody may write in it but by putting whole files in place. */
     int userland_fd;

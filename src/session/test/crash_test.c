@@ -59,6 +59,7 @@ int crash_open(struct crash *c, struct crash_told *told, bool durable, bool rech
         c->tmpl = session_template(NULL);
     }
     struct journal_config cfg = {
+        .lock_fd = -1,
         .fresh = !told->made, .durable = durable, .recheck = recheck, .id = STR("sbx_test"), .config = STR("")};
     cfg.store_fd = openat(c->dir, "store", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     cfg.trace_fd = openat(c->dir, "trace", O_RDWR | O_CLOEXEC | (told->made ? 0 : O_CREAT), 0600);

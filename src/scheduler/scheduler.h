@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+/*
+ * scheduler - tenants, their workers, their sessions and what runs in them. It sees messages only: guest code runs in
+ * workers, and no guest memory is mapped here.
+ *
+ * Model. A tenant is a state directory (snapshot/state.h) and up to `workers` worker processes. A session is its log in
+ * that directory; while it is open it has a place in one worker, else it is parked and costs nothing here. Whoever wants
+ * something of a parked session wakes it.
+ *
+ *   PARKED ──wake──► OPENING ──► OPEN ──idle, room needed──► CLOSING ──► PARKED
+ *                                 │ execs of a session run one after the other, in the order in which they came
+ *                                 └ worker died: PARKED; the exec that ran is `lost`, those behind it go on
+ *
+ * An exec has an id before it is sent to a worker, and the id is in the session's log (struct trace_exec, key). So what
+ * an exec was is known as long as its log is: after a restart of the server it is looked up there. While it runs, and
+ * for a while after, it is kept here with the first bytes of its output.
+ *
+ * Invariants:
+ *   1. An exit code is what the worker's RESULT said, or what the log says; nothing else.
+ *   2. An exec is sent to a worker once. One whose worker dies before RESULT is lost, and is not run again.
+ *   3. A reader, however slow, holds nothing up: output is taken from the worker at once and kept up to a bound.
+ *   4. Nothing here waits for a worker: what its socket does not take is queued, up to a bound.
+ *
+ * Threads: one. sched_fd() is polled by the owner, who calls sched_turn() when it can be read or sched_deadline() has
+ * come. Callbacks are called from within sched_turn() or from the call that was given them.
+ */
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "types/id.h"
+#include "wire/wire.h"
+
+struct sched;
+struct sched_tenant;
+struct sched_session;
+struct sched_exec;
+struct sched_timer;
+
+struct sched_config {
+    const char *state_dir;   /* NULL: as state_open() finds it */
+    int userland_fd;         /* directory of the userland, borrowed; -1: none */
+    const char *program;     /* path of frontal-sandbox, for the verbs that are run as processes */
+    uint32_t workers;        /* of a tenant, at most; 0: as many as there are processors, at most 4 */
+    uint32_t execs_waiting;  /* of a session, at most: above it 429 */
+    uint64_t output_memory;  /* bytes of output of ended execs that are kept here */
+};
+
+/* The state directory of the tenant "local" is opened and its first worker started. */
+int sched_new(const struct sched_config *cfg, struct sched **ret, struct err *err) __attribute__((warn_unused_result));
+/* Ends all workers once what was answered is on the disk. What runs is lost. Accepts NULL. */
+void sched_free(struct sched *s);
+/* To be polled for reading. */
+int sched_fd(const struct sched *s);
+/* When sched_turn() is to be called at the latest (clock_mono, INT64_MAX: no matter when). */
+int64_t sched_deadline(const struct sched *s);
+/* Takes what has come. Does not block. */
+void sched_turn(struct sched *s);
+/* From now on no exec begins: those that wait are refused. */
+void sched_drain(struct sched *s);
+/* Whether an exec runs or waits. */
+bool sched_busy(const struct sched *s);
+
+/* ---- timers ---- */
+
+/* Calls @fn once, at @at (clock_mono). The owner frees it by sched_timer_cancel(), before or after. */
+struct sched_timer *sched_timer(struct sched *s, int64_t at, void (*fn)(void *arg), void *arg);
+/* Accepts NULL. */
+void sched_timer_cancel(struct sched *s, struct sched_timer *t);
+
+/* ---- tenants ---- */
+
+/* The tenant of that name, opened when it is not: "local" is the state directory itself, others lie below it. */
+int sched_tenant(struct sched *s, const char *name, struct sched_tenant **ret, struct err *err)
+    __attribute__((warn_unused_result));
+/* "local". */
+const char *sched_tenant_name(const struct sched_tenant *t);
+/* Its state directory. */
+const char *sched_tenant_path(const struct sched_tenant *t);
+
+/* What a worker said of its confinement: the bits applied and missing (confine/confine.h); false before the first was
+ * ready. */
+bool sched_confinement(const struct sched *s, uint64_t *ret_applied, uint64_t *ret_missing, struct str *ret_notes);
+
+struct sched_counts {
+    uint64_t workers, open_sessions, execs_running, execs_waiting;
+    uint64_t execs_ended, execs_lost, workers_lost, sessions_created; /* since the start */
+    uint64_t cpu_us, output_bytes;                                    /* of execs that ended */
+};
+/* Of all tenants. */
+void sched_counts(const struct sched *s, struct sched_counts *ret);
+
+/* ---- sessions ---- */
+
+/* What a session is made with, and keeps: in sessions/ID/settings, as JSON. */
+struct sched_settings {
+    struct str user, cwd;
+    struct wire_list env;     /* NAME=VALUE for each exec */
+    struct limits limits;     /* of its creation */
+    uint64_t idle_timeout_ms; /* parked after so long */
+    struct str metadata;      /* a JSON object, or empty */
+};
+
+enum sched_session_state { SCHED_PARKED, SCHED_READY, SCHED_RUNNING };
+
+struct sched_session_info {
+    const char *id, *name; /* name "" when it has none */
+    enum sched_session_state state;
+    const struct sched_settings *settings;
+    int64_t created;      /* wall clock */
+    uint64_t seq;         /* events in its log, of the last exec that ended; 0: not known */
+    bool has_root;
+    uint8_t root[32];
+    uint32_t waiting;     /* execs */
+};
+
+/* Called with 0, or with an error and what it means. */
+typedef void sched_done(void *arg, struct sched_session *s, int error, const char *text);
+
+/* Makes a session; @settings is copied. @done is called when it is open and on the disk; the session is then held for
+ * the callback's time. */
+void sched_create(struct sched_tenant *t, struct str name, const struct sched_settings *settings, sched_done *done,
+                  void *arg);
+/* The session of that id or name: 0 and a reference, which sched_unref() gives back. -ENOENT, or what reading gave. */
+int sched_find(struct sched_tenant *t, struct str who, struct sched_session **ret, struct err *err)
+    __attribute__((warn_unused_result));
+/* See sched_find(). */
+struct sched_session *sched_ref(struct sched_session *s);
+/* Accepts NULL. */
+void sched_unref(struct sched_session *s);
+/* What it is now; borrowed until it changes. Reads its settings from the disk when it is parked. */
+int sched_info(struct sched_session *s, struct sched_session_info *ret, struct err *err)
+    __attribute__((warn_unused_result));
+/* Opens it if it is parked: @done at once or later. */
+void sched_wake(struct sched_session *s, sched_done *done, void *arg);
+/* Parks it when nothing runs or waits: -EBUSY otherwise. After it, no process holds the session's lock. */
+void sched_park(struct sched_session *s, sched_done *done, void *arg);
+/* Ends what runs, parks and removes it with its log and snapshots. */
+void sched_destroy(struct sched_session *s, sched_done *done, void *arg);
+/* Changes settings (@set is copied whole). */
+int sched_change(struct sched_session *s, const struct sched_settings *set, struct err *err)
+    __attribute__((warn_unused_result));
+/* Calls @fn with the id of each session of the tenant whose id comes after @after, in order, until it returns non-zero;
+ * returns that, 0 or an error. */
+int sched_each(struct sched_tenant *t, struct str after, int (*fn)(void *arg, const char *id, const char *name),
+               void *arg);
+
+/* ---- execs ---- */
+
+struct sched_exec_request {
+    struct wire_exec exec; /* copied; key is set here */
+    bool has_stdin;        /* all of its input: */
+    struct str input;
+    bool stdin_stays; /* and more comes by sched_input() */
+    uint64_t timeout_ms; /* 0: none */
+};
+
+struct sched_exec_info {
+    const char *id;
+    bool running, waiting; /* waiting: for its turn. Neither: it has ended, as: */
+    struct outcome outcome;
+    const struct wire_result *result; /* NULL while it has none */
+    int64_t created, started, ended;  /* wall clock; 0: not yet */
+    struct str out[3];                /* 1 and 2: the bytes kept */
+    uint64_t total[3];                /* printed */
+};
+
+/* Queues an exec: 0 and a reference. -EAGAIN (too many wait), -ESHUTDOWN, -E2BIG. @id: its id (NULL: a new one). */
+int sched_exec(struct sched_session *s, const struct sched_exec_request *q, const struct id *id,
+               struct sched_exec **ret, struct err *err) __attribute__((warn_unused_result));
+/* One that is kept here, with a reference: NULL when it is not. */
+struct sched_exec *sched_exec_find(struct sched_session *s, struct str id);
+/* See sched_unref(). */
+struct sched_exec *sched_exec_ref(struct sched_exec *e);
+/* Accepts NULL. */
+void sched_exec_unref(struct sched_exec *e);
+/* What is known of it. Texts are borrowed until sched_turn(). */
+void sched_exec_info(const struct sched_exec *e, struct sched_exec_info *ret);
+/* Calls @fn once, at the next output or change of status (with @end_only: when it has ended). */
+struct sched_watch;
+struct sched_watch *sched_exec_watch(struct sched_exec *e, bool end_only, void (*fn)(void *arg), void *arg);
+/* Accepts NULL, and one that was called. */
+void sched_watch_cancel(struct sched_watch *w);
+/* To its foreground group and its first process group; one that waits for its turn is taken out of the queue and ends as
+ * killed. -ESRCH when it has ended. */
+int sched_signal(struct sched_exec *e, int sig);
+/* More input, at most LIMIT_STDIN_QUEUED bytes waiting: -EAGAIN; -EPIPE when it was closed or has ended. */
+int sched_input(struct sched_exec *e, struct str data, bool end) __attribute__((warn_unused_result));
+/* The execs of a session that are kept here, oldest first. */
+void sched_exec_each(struct sched_session *s, void (*fn)(void *arg, struct sched_exec *e), void *arg);
+
+/* What the log says of an exec that is not kept here. */
+struct sched_record {
+    struct sched_exec_info info;
+    struct wire_result result;
+    struct buf out[3];
+    char id[ID_MAX];
+    uint64_t seq; /* of its EXEC */
+};
+/* Looks for @id in the log: 0, -ENOENT, or an error. One that has no end there is lost when @open_means_lost. */
+int sched_record_find(struct sched_session *s, struct str id, struct sched_record *ret, struct err *err)
+    __attribute__((warn_unused_result));
+/* Frees. */
+void sched_record_done(struct sched_record *r);
+/* Each exec of the log that has an id, without its output, until @fn returns non-zero. */
+int sched_record_each(struct sched_session *s, int (*fn)(void *arg, const struct sched_record *r), void *arg,
+                      struct err *err);
+
+/* ---- files ---- */
+
+/* Sends @requests (wire_put_fs(), one or several) and calls @fn with the reply; @reply is NULL when the worker is gone
+ * or the session could not be opened, and then @text says why. */
+typedef void sched_replied(void *arg, const struct wire_reply *reply, int error, const char *text);
+void sched_fs(struct sched_session *s, struct str requests, sched_replied *fn, void *arg);
+
+/* ---- verbs as processes ---- */
+
+/* Runs `frontal-sandbox ARGV… ` on the tenant's state (--state is added after the verb) and calls @fn with its exit
+ * status (-1: it could not be started or was killed), output and messages. At most LIMIT_JOB_OUTPUT bytes of output. */
+typedef void sched_job_done(void *arg, int status, struct str out, struct str errs);
+void sched_job(struct sched_tenant *t, const char *const *argv, sched_job_done *fn, void *arg);

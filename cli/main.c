@@ -25,6 +25,7 @@ static const struct {
     {"store", cli_store},
     {"policy", cli_policy},
     {"tools", cli_tools},
+    {"serve", cli_serve},
     {"doctor", cli_doctor},
     /* clang-format on */
 };

@@ -130,6 +130,8 @@ int sched_find(struct sched_tenant *t, struct str who, struct sched_session **re
 struct sched_session *sched_ref(struct sched_session *s);
 /* Accepts NULL. */
 void sched_unref(struct sched_session *s);
+/* Its id. */
+const char *sched_session_id(const struct sched_session *s);
 /* What it is now; borrowed until it changes. Reads its settings from the disk when it is parked. */
 int sched_info(struct sched_session *s, struct sched_session_info *ret, struct err *err)
     __attribute__((warn_unused_result));
@@ -217,7 +219,7 @@ void sched_fs(struct sched_session *s, struct str requests, sched_replied *fn, v
 
 /* ---- verbs as processes ---- */
 
-/* Runs `frontal-sandbox ARGV… ` on the tenant's state (--state is added after the verb) and calls @fn with its exit
+/* Runs `frontal-sandbox ARGV…` on the tenant's state (--state is added at the end) and calls @fn with its exit
  * status (-1: it could not be started or was killed), output and messages. At most LIMIT_JOB_OUTPUT bytes of output. */
 typedef void sched_job_done(void *arg, int status, struct str out, struct str errs);
 void sched_job(struct sched_tenant *t, const char *const *argv, sched_job_done *fn, void *arg);

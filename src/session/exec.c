@@ -83,7 +83,7 @@ char **session__make_env(struct session *s, struct arena *a, const struct wire_l
 {
     const char *const pairs[][2] = {
         {"USER", s->user.name},    {"LOGNAME", s->user.name}, {"HOME", s->user.home}, {"SHELL", s->user.shell},
-        {"PATH", default_path(s)}, {"LANG", "C.UTF-8"},       {"PWD", s->cwd},
+        {"PATH", default_path(s)}, {"LANG", "C.UTF-8"},       {"PWD", session__begins(s)},
     };
     size_t n_pairs = sizeof(pairs) / sizeof(pairs[0]);
     char **env = arena_alloc(a, (n_pairs + extra->n + 2) * sizeof(*env));
@@ -147,6 +147,8 @@ static int check(const struct wire_exec *e, struct err *err)
         return err_set(err, -EFBIG, "the script is over %u bytes", LIMIT_SCRIPT);
     if (e->kind == WIRE_EXEC_ARGV && e->argv.n == 0)
         return err_set(err, -EINVAL, "no command is given");
+    if (e->cwd.n && (e->cwd.p[0] != '/' || has_nul(e->cwd) || e->cwd.n >= LIMIT_PATH))
+        return err_set(err, -EINVAL, "the working directory is not an absolute path");
     if (e->kind == WIRE_EXEC_TEXT && has_nul(e->text))
         return err_set(err, -EINVAL, "the command text holds a NUL byte");
     return 0;
@@ -278,7 +280,7 @@ static int start_main(struct session *s, const struct wire_exec *e, struct sessi
         proc_feed_eof(r->feed);
     proc_set_winsize(s->ps, e->rows, e->cols);
     proc_begin(s->ps);
-    return proc_start(s->ps, &s->user.cred, str_c(s->cwd), 022, in, out, errf, body, arg, &r->main);
+    return proc_start(s->ps, &s->user.cred, str_c(session__begins(s)), 022, in, out, errf, body, arg, &r->main);
 }
 
 int session_exec(struct session *s, const struct wire_exec *e, struct err *err)
@@ -294,6 +296,8 @@ int session_exec(struct session *s, const struct wire_exec *e, struct err *err)
         session__tape_end(s);
         return r;
     }
+    mem_free(s->exec_cwd);
+    s->exec_cwd = e->cwd.n && !e->keep ? mem_dup(e->cwd.p, e->cwd.n) : NULL;
     session__run_free(s);
     struct session_run *run = mem_zalloc(sizeof(*run));
     buf_init(&run->line, LIMIT_SCRIPT);
@@ -311,7 +315,7 @@ int session_exec(struct session *s, const struct wire_exec *e, struct err *err)
         session__run_close(run);
         session__tape_end(s);
         session__run_free(s);
-        return err_set(err, r, "cannot start in '%s': %s", s->cwd, errtab_text(r));
+        return err_set(err, r, "cannot start in '%s': %s", session__begins(s), errtab_text(r));
     }
     run->main_pid = run->main->pid;
     proc_set_foreground(s->ps, run->main->pgid);

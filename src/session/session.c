@@ -235,7 +235,7 @@ const struct limits *session_limits(const struct session *s)
 
 struct str session_cwd(const struct session *s)
 {
-    return str_c(s->cwd);
+    return str_c(session__begins(s));
 }
 
 struct vfs *session_tree(struct session *s)
@@ -283,5 +283,6 @@ void session_free(struct session *s)
     buf_done(&s->shell_state);
     mem_free(s->cwd);
     mem_free(s->refusal);
+    mem_free(s->exec_cwd);
     mem_free(s);
 }

@@ -236,7 +236,7 @@ int session_quota(struct vfs *tmpl, const struct limits *limits, struct vfs_quot
 struct vfs_canon *session_canon(struct session *s);
 /* The limits that hold. */
 const struct limits *session_limits(const struct session *s);
-/* Where its execs begin; borrowed. */
+/* Where its present exec began, or the next will; borrowed. */
 struct str session_cwd(const struct session *s);
 
 /* The tree, for owners that look at it (tests, benchmarks). */

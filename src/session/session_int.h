@@ -77,7 +77,8 @@ struct session {
     struct limits limits;
     struct buf reply; /* data of the last fs reply */
     struct buf shell_state;
-    char *cwd; /* heap */
+    char *cwd;        /* where an exec begins: heap */
+    char *exec_cwd;   /* where the present one began, when it asked for that: heap, or NULL */
     const struct session_userland *userland;
     const struct policy *policy;
     char *refusal; /* heap: what its policy last refused, or NULL */
@@ -100,6 +101,12 @@ void session__serve_init(struct session *s);
 
 /* Lets go of the input of an exec. Its process set must still be there. */
 void session__run_close(struct session_run *r);
+
+/* The directory in which the present exec began, or the next will. */
+static inline const char *session__begins(const struct session *s)
+{
+    return s->exec_cwd ? s->exec_cwd : s->cwd;
+}
 
 /* Whether an exec has not ended. */
 static inline bool session__alive(const struct session *s)

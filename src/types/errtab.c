@@ -278,7 +278,7 @@ int api_code_http(enum api_code c)
     case API_LIMIT_EXCEEDED:
         return 429;
     case API_UNSUPPORTED:
-        return 501;
+        return 422;
     case API_INTERNAL:
         return 500;
     case API_UNAVAILABLE:

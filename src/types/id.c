@@ -58,6 +58,17 @@ struct id id_new(enum id_kind kind)
     return id;
 }
 
+uint64_t id_ms(const struct id *id)
+{
+    uint64_t v = 0;
+    const char *p = strchr(id->text, '_');
+    for (int i = 1; p && p[i] && i <= 10; i++) {
+        const char *d = strchr(alphabet, p[i]);
+        v = v << 5 | (uint64_t)(d ? d - alphabet : 0);
+    }
+    return v;
+}
+
 int id_parse(enum id_kind kind, struct str text, struct id *ret)
 {
     struct str prefix = prefix_of(kind);

@@ -19,5 +19,8 @@ struct id {
 /* A new id from the wall clock and the kernel's entropy. */
 struct id id_new(enum id_kind kind);
 
+/* Milliseconds since 1970 when it was made. */
+uint64_t id_ms(const struct id *id);
+
 /* Checks form and kind: 0 or -EINVAL. */
 int id_parse(enum id_kind kind, struct str text, struct id *ret) __attribute__((warn_unused_result));

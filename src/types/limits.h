@@ -93,6 +93,23 @@
 #define LIMIT_MSG_DATA (64u << 10) /* bytes of stream data in one message */
 #define LIMIT_WORKER_SESSIONS 256u /* sessions that are open in one worker */
 
+/* The scheduler and the server (scheduler/scheduler.h, server/server.h). */
+#define LIMIT_TENANTS 1024u              /* tenants of a server */
+#define LIMIT_WORKERS 64u                /* workers of a tenant */
+#define LIMIT_WORKER_QUEUE (64u << 20)   /* bytes that wait for a worker: EAGAIN */
+#define LIMIT_EXECS_WAITING 1000u        /* execs of a session that wait for their turn: EAGAIN */
+#define LIMIT_STDIN_QUEUED (8u << 20)    /* bytes of an exec's input that wait for it: EAGAIN */
+#define LIMIT_EXECS_KEPT 10000u          /* ended execs that are kept beside their log */
+#define LIMIT_JOB_OUTPUT (64u << 20)     /* bytes of a verb's answer: EFBIG */
+#define LIMIT_JOBS 16u                   /* verbs that run at one time; others wait */
+#define LIMIT_SETTINGS (1u << 20)        /* bytes of a session's settings */
+#define LIMIT_CONNECTIONS 20000u         /* connections of a server: others are closed */
+#define LIMIT_HEADERS (32u << 10)        /* bytes of a request's head: 431 */
+#define LIMIT_REQUEST (16u << 20)        /* bytes of a JSON body: 413 */
+#define LIMIT_UPLOAD (UINT64_C(4) << 30) /* bytes of a file that is put: 413 */
+#define LIMIT_IDLE_S 120u                /* seconds in which a connection neither sends nor takes a byte */
+#define LIMIT_WAIT_MS 600000u            /* longest wait that a request may ask for */
+
 /* What one session may use. */
 struct limits {
     uint64_t memory;    /* bytes of shell and command memory */

@@ -111,9 +111,9 @@ int api_decode(struct str body, const struct api_field *fields, size_t n, struct
         return 0;
     json_t *o = json_loadb(body.p, body.n, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &e);
     if (!o || !json_is_object(o)) {
-        char text[192];
-        snprintf(text, sizeof(text), o ? "the body is not a JSON object" : "the body is not JSON: %.120s (byte %d)",
-                 o ? "" : e.text, o ? 0 : e.position);
+        char text[192] = "it is not a JSON object";
+        if (!o)
+            snprintf(text, sizeof(text), "it is not JSON: %.120s (byte %d)", e.text, e.position);
         json_decref(o);
         return wrong(why, "", text);
     }
@@ -143,6 +143,27 @@ int api_elements(struct str json, struct arena *a, struct wire_list *ret)
     for (size_t i = 0; i < n; i++)
         list[i] = compact(json_array_get(o, i), a);
     *ret = (struct wire_list){list, (uint32_t)n};
+    json_decref(o);
+    return 0;
+}
+
+int api_members(struct str json, struct arena *a, struct wire_list *ret)
+{
+    json_t *o = json_loadb(json.p, json.n, 0, NULL);
+    if (!json_is_object(o)) {
+        json_decref(o);
+        return -EINVAL;
+    }
+    struct str *list = arena_alloc(a, (2 * json_object_size(o) + 1) * sizeof(*list));
+    const char *key;
+    json_t *v;
+    uint32_t n = 0;
+    json_object_foreach(o, key, v)
+    {
+        list[n++] = arena_str(a, str_c(key));
+        list[n++] = compact(v, a);
+    }
+    *ret = (struct wire_list){list, n};
     json_decref(o);
     return 0;
 }

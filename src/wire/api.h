@@ -45,5 +45,8 @@ int api_decode(struct str body, const struct api_field *fields, size_t n, struct
 /* Bytes of base64 (RFC 4648; padded or not; line breaks are not allowed) into the arena: 0 or -EINVAL. */
 int api_base64(struct str text, struct arena *a, struct str *ret) __attribute__((warn_unused_result));
 
+/* Keys and values of a JSON object: an even number of texts, each value compact. 0 or -EINVAL. */
+int api_members(struct str json, struct arena *a, struct wire_list *ret) __attribute__((warn_unused_result));
+
 /* Each element of a JSON array, compact, as a list: 0 or -EINVAL. */
 int api_elements(struct str json, struct arena *a, struct wire_list *ret) __attribute__((warn_unused_result));

@@ -207,6 +207,7 @@ void wire_put_exec(struct buf *out, const struct wire_exec *m)
     put_u8(out, m->want_root);
     put_u8(out, m->keep);
     put_str(out, m->key);
+    put_str(out, m->cwd);
 }
 
 int wire_get_exec(struct str body, struct arena *a, struct wire_exec *ret)
@@ -227,6 +228,7 @@ int wire_get_exec(struct str body, struct arena *a, struct wire_exec *ret)
     ret->want_root = get_bool(&c);
     ret->keep = get_bool(&c);
     ret->key = cursor_str(&c);
+    ret->cwd = cursor_str(&c);
     return finish(&c);
 }
 

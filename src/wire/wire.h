@@ -128,6 +128,7 @@ struct wire_exec {
     bool want_root; /* the result carries the root hash (costs reading what changed) */
     bool keep;      /* goes on from the session's shell state, and leaves its own there (session.h) */
     struct str key; /* by which the log knows it (struct trace_exec); may be empty */
+    struct str cwd; /* where it begins, when it does not go on from a shell's state; empty: the session's */
 };
 
 struct wire_output {

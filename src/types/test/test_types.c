@@ -53,7 +53,7 @@ TEST(errtab_maps_to_the_api)
         {-EEXIST, "conflict", 409},
         {-EFBIG, "too_large", 413},
         {-EDQUOT, "limit_exceeded", 429},
-        {-ENOSYS, "unsupported", 501},
+        {-ENOSYS, "unsupported", 422},
         {-EIO, "internal", 500},
         {-EAGAIN, "unavailable", 503},
     };

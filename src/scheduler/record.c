@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Execs that are known from their session's log only. */
+
+#include <errno.h>
+
+#include "base/fd.h"
+#include "base/mem.h"
+#include "scheduler/scheduler_int.h"
+#include "types/errtab.h"
+
+int sched__store(struct sched_tenant *t, struct cas **ret, struct err *err)
+{
+    int r = t->store ? 0 : state_store(t->state, 0, &t->store, err);
+    if (r == 0)
+        *ret = t->store;
+    return r;
+}
+
+static int open_log(struct sched_session *s, struct trace **ret, struct err *err)
+{
+    struct state_session ses;
+    int r = state_session_open(s->tenant->state, str_c(s->id), false, 0, &ses, err);
+    if (r)
+        return r;
+    r = trace_open(fd_steal(&ses.trace_fd), 0, ret, NULL, err);
+    state_session_close(&ses);
+    return r;
+}
+
+static void record_init(struct sched_record *r)
+{
+    *r = (struct sched_record){.seq = 0};
+    for (int i = 1; i <= 2; i++)
+        buf_init(&r->out[i], LIMIT_TRACE_OUTPUT);
+}
+
+void sched_record_done(struct sched_record *r)
+{
+    for (int i = 1; i <= 2; i++)
+        buf_done(&r->out[i]);
+}
+
+static bool take_exec(struct sched_record *r, const struct trace_event *e)
+{
+    const struct trace_exec *x = &e->u.exec;
+    struct id id;
+    if (id_parse(ID_EXEC, x->key, &id))
+        return false;
+    memcpy(r->id, id.text, sizeof(r->id));
+    r->seq = e->seq;
+    r->info = (struct sched_exec_info){.id = r->id, .running = true, .created = x->wall, .started = x->wall};
+    r->result = (struct wire_result){.error = 0};
+    return true;
+}
+
+static int take_output(struct sched_record *r, struct cas *store, const struct trace_output *o)
+{
+    struct buf *b = &r->out[o->stream];
+    r->info.total[o->stream] = o->offset + o->size;
+    if (!store || b->n != o->offset)
+        return 0; /* without its output, or behind what is not there any more */
+    int e = cas_id_none(&o->blob) ? buf_adds(b, o->data) : cas_get(store, &o->blob, b);
+    return e == -EFBIG ? 0 : e;
+}
+
+static void take_end(struct sched_record *r, const struct trace_event *e)
+{
+    const struct trace_end *x = &e->u.end;
+    r->info.running = false;
+    r->info.outcome = x->outcome;
+    r->info.ended = e->time;
+    r->result = (struct wire_result){
+        .outcome = x->outcome,
+        .cpu_us = x->cpu_us,
+        .wall_us = x->wall_us,
+        .output_bytes = x->output_bytes,
+        .memory_peak = x->memory_peak,
+        .processes = x->processes,
+        .files_bytes = x->files_bytes,
+        .inodes = x->inodes,
+        .seq = e->seq,
+    };
+    memcpy(r->result.root, x->state.root.b, sizeof(r->result.root));
+}
+
+/* Points the info at what it borrows. */
+static void point(struct sched_record *r)
+{
+    r->info.id = r->id;
+    r->info.result = r->info.running || r->result.outcome.kind == OUTCOME_LOST ? NULL : &r->result;
+    for (int i = 1; i <= 2; i++)
+        r->info.out[i] = buf_str(&r->out[i]);
+}
+
+int sched_record_find(struct sched_session *s, struct str id, struct sched_record *ret, struct err *err)
+{
+    struct trace *t;
+    struct trace_pos pos;
+    struct trace_event e;
+    struct cas *store = NULL;
+    bool found = false, ended = false;
+    int r = sched__store(s->tenant, &store, err);
+    if (r == 0)
+        r = open_log(s, &t, err);
+    if (r)
+        return r;
+    record_init(ret);
+    trace_begin(&pos);
+    while (!ended && (r = trace_next(t, &pos, &e, err)) == 1) {
+        r = 0;
+        if (e.type == TRACE_EXEC && !found && str_eq(e.u.exec.key, id))
+            found = take_exec(ret, &e);
+        else if (e.type == TRACE_OUTPUT && found)
+            r = take_output(ret, store, &e.u.output);
+        else if (e.type == TRACE_END && found) {
+            take_end(ret, &e);
+            ended = true;
+        }
+        if (r) {
+            err_set(err, r, "output of %.*s: %s", (int)id.n, id.p, errtab_text(r));
+            break;
+        }
+    }
+    trace_pos_done(&pos);
+    trace_close(t);
+    if (r >= 0 && !found)
+        r = err_set(err, -ENOENT, "there is no exec '%.*s' in the session", (int)(id.n < 64 ? id.n : 64), id.p);
+    if (r < 0) {
+        sched_record_done(ret);
+        return r;
+    }
+    point(ret);
+    return 0;
+}
+
+int sched_record_each(struct sched_session *s, int (*fn)(void *arg, const struct sched_record *r), void *arg,
+                      struct err *err)
+{
+    struct trace *t;
+    struct trace_pos pos;
+    struct trace_event e;
+    struct sched_record rec;
+    bool open = false;
+    int r = open_log(s, &t, err);
+    if (r)
+        return r;
+    record_init(&rec);
+    trace_begin(&pos);
+    while ((r = trace_next(t, &pos, &e, err)) == 1) {
+        r = 0;
+        if (e.type == TRACE_EXEC)
+            open = take_exec(&rec, &e);
+        else if (e.type == TRACE_OUTPUT && open)
+            r = take_output(&rec, NULL, &e.u.output);
+        else if (e.type == TRACE_END && open) {
+            take_end(&rec, &e);
+            point(&rec);
+            open = false;
+            r = fn(arg, &rec);
+        }
+        if (r)
+            break;
+    }
+    trace_pos_done(&pos);
+    trace_close(t);
+    sched_record_done(&rec);
+    return r;
+}

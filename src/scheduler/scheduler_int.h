@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+/* scheduler_int - what the files of the scheduler share. */
+
+#include <sys/types.h>
+
+#include "base/map.h"
+#include "cas/store.h"
+#include "scheduler/scheduler.h"
+#include "snapshot/state.h"
+#include "worker/worker.h"
+
+struct sched_timer {
+    int64_t at;
+    uint32_t i; /* place in the heap + 1; 0: not in it */
+    void (*fn)(void *arg);
+    void *arg;
+};
+
+/* What is polled. */
+struct source {
+    void (*ready)(void *arg, uint32_t events);
+    void *arg;
+};
+
+/* One frame that the worker's socket did not take yet, with its descriptors. */
+struct frame {
+    struct frame *next;
+    int fds[CHAN_FDS]; /* owned, or -1 */
+    size_t n;
+    char bytes[];
+};
+
+struct link { /* a worker */
+    struct link *next;
+    struct sched_tenant *tenant;
+    struct worker worker;
+    struct source source;
+    bool ready, dead;
+    bool polls_out;
+    struct frame *head, *tail;
+    size_t queued; /* bytes */
+    struct sched_session *sessions[LIMIT_WORKER_SESSIONS];
+    uint32_t n_sessions, n_running;
+};
+
+struct sched_tenant {
+    struct sched_tenant *next;
+    struct sched *s;
+    char *name;
+    struct state *state;
+    struct cas *store; /* to read; opened when it is wanted */
+    struct link *links;
+    uint32_t n_links;
+    struct map sessions; /* by id: those that are open or referred to */
+};
+
+enum place { PARKED, OPENING, OPEN, CLOSING, GONE };
+
+/* Who waits for a session to change its place. */
+struct waiter {
+    struct waiter *next;
+    sched_done *fn;
+    void *arg;
+};
+
+/* What an open session's worker still has to answer, in order. */
+struct pending {
+    struct pending *next;
+    sched_replied *fn; /* NULL: nobody waits for it */
+    void *arg;
+};
+
+/* Requests that wait until the session is open. */
+struct fs_wait {
+    struct fs_wait *next;
+    struct buf body;
+    sched_replied *fn;
+    void *arg;
+};
+
+struct sched_session {
+    struct sched_tenant *tenant;
+    char id[STATE_ID_MAX], name[STATE_NAME_MAX + 1];
+    uint32_t refs;
+    enum place place;
+    bool destroying;
+    struct link *link; /* while it has a place there */
+    uint32_t number;
+    struct state_session made; /* OPENING of a new one */
+    struct waiter *opened, *closed;
+    struct pending *pending, **pending_tail;
+    struct fs_wait *fs_waits, **fs_tail;
+    bool has_settings;
+    struct sched_settings settings;
+    struct arena settings_arena;
+    struct sched_exec *execs, **exec_tail; /* all that are kept, oldest first */
+    struct sched_exec *running;
+    uint32_t n_waiting;
+    struct sched_timer *idle; /* when it is parked */
+    int64_t used;             /* clock_mono */
+    bool has_root;
+    uint8_t root[32];
+    uint64_t seq;
+};
+
+enum exec_place { EXEC_WAITING, EXEC_RUNNING, EXEC_ENDED };
+
+struct sched_watch {
+    struct sched_watch *next, **at; /* at: NULL when it was called or cancelled */
+    bool end_only;
+    void (*fn)(void *arg);
+    void *arg;
+};
+
+struct sched_exec {
+    struct sched_exec *next;                   /* of the session */
+    struct sched_exec *newer, *older, **oldest; /* among the ended ones that are kept */
+    struct sched_session *session;
+    uint32_t refs;
+    char id[ID_MAX];
+    enum exec_place place;
+    struct buf request; /* encoded, until it is sent */
+    struct sched_timer *timeout;
+    uint64_t timeout_ms;
+    struct buf input; /* that waits */
+    size_t input_sent;
+    bool input_stays, wanted, kept;
+    struct buf out[3];
+    uint64_t total[3];
+    struct outcome outcome;
+    bool has_result;
+    struct wire_result result;
+    struct buf result_text; /* of its strings */
+    int64_t created, started, ended;
+    struct sched_watch *watches;
+};
+
+struct job;
+
+struct sched {
+    struct sched_config cfg;
+    char *program;
+    int epoll;
+    struct sched_timer **timers;
+    uint32_t n_timers, cap_timers;
+    struct sched_tenant *tenants;
+    struct link *graveyard; /* links that died within this turn */
+    struct sched_exec *ended_oldest, *ended_newest;
+    uint32_t n_ended;
+    uint64_t ended_bytes;
+    struct job *jobs;
+    uint32_t n_jobs;
+    bool draining;
+    bool has_ready;
+    uint64_t applied, missing;
+    char *notes;
+    struct sched_counts counts;
+};
+
+/* Polls @fd for EPOLLIN and @more; src->ready is called with the events. */
+int sched__poll(struct sched *s, int fd, struct source *src, uint32_t more);
+/* Other events. */
+void sched__poll_change(struct sched *s, int fd, struct source *src, uint32_t events);
+/* No more. */
+void sched__poll_end(struct sched *s, int fd);
+
+/* ---- link.c ---- */
+
+/* A worker of the tenant with room for one more session, started if need be: NULL and @err when there is none. */
+struct link *sched__place(struct sched_tenant *t, uint32_t *ret_number, struct err *err);
+/* Sends or queues a message: 0, -EAGAIN when too much waits, -EPIPE. Descriptors are taken when it succeeds. */
+int sched__send(struct link *l, uint32_t type, uint32_t number, struct str body, int *fds, int n_fds)
+    __attribute__((warn_unused_result));
+/* The worker has broken its word, or is gone: what it had is lost. */
+void sched__link_dead(struct link *l, const char *why);
+/* Ends it; its sessions are told. */
+void sched__link_free(struct link *l);
+/* Frees links that died. */
+void sched__bury(struct sched *s);
+/* Starts a worker. */
+struct link *sched__link_new(struct sched_tenant *t, struct err *err);
+
+/* ---- session.c ---- */
+
+/* A message of the session's worker. False: it is not what the protocol allows. */
+bool sched__session_message(struct sched_session *s, uint32_t type, struct str body);
+/* Its worker is gone. */
+void sched__session_lost(struct sched_session *s);
+/* Something has ended: what waits for it to be idle may go on. */
+void sched__session_idle(struct sched_session *s);
+/* Notes that it was used. */
+void sched__session_used(struct sched_session *s);
+/* Closes an idle session of the worker to make room: whether there was one. */
+bool sched__session_evict(struct link *l);
+/* An error of the worker's REPLY or the like as an errno and text for a callback. */
+
+/* ---- exec.c ---- */
+
+/* Sends the next one that waits, if the session is open and nothing runs. */
+void sched__exec_next(struct sched_session *s);
+/* A message about the exec that runs. */
+bool sched__exec_message(struct sched_session *s, uint32_t type, struct str body);
+/* The exec that ran is lost. */
+void sched__exec_lost(struct sched_session *s);
+/* Refuses all that wait, for @error. */
+void sched__exec_refuse(struct sched_session *s, int error, const char *text);
+/* Forgets all: the session is freed. */
+void sched__exec_forget(struct sched_session *s);
+
+/* ---- settings.c ---- */
+
+/* Copies. */
+void sched__settings_set(struct sched_session *s, const struct sched_settings *set);
+/* Reads them if they are not there. */
+int sched__settings_load(struct sched_session *s, struct err *err);
+/* Writes the file, in place of the one before. */
+int sched__settings_save(struct sched_session *s, struct err *err);
+/* The text of CREATED. */
+int sched__settings_config(struct buf *out, const struct sched_settings *set);
+
+/* ---- record.c, job.c ---- */
+
+/* The tenant's store, to read. */
+int sched__store(struct sched_tenant *t, struct cas **ret, struct err *err);
+/* Ends all jobs: nobody is told. */
+void sched__jobs_end(struct sched *s);

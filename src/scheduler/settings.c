@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * What a session is made with. User and limits lie in the CREATED of its log, as those of a session of the command line
+ * do; what only the server knows (environment, directory, metadata, idle time) lies beside it in `settings`, as JSON.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/mem.h"
+#include "scheduler/scheduler_int.h"
+#include "types/errtab.h"
+#include "wire/api.h"
+#include "wire/json_write.h"
+
+#define IDLE_MS 60000u /* unless it says so */
+
+static struct wire_list copy_list(struct arena *a, const struct wire_list *l)
+{
+    struct wire_list r = {arena_alloc(a, (l->n + 1) * sizeof(*l->v)), l->n};
+    for (uint32_t i = 0; i < l->n; i++)
+        r.v[i] = arena_str(a, l->v[i]);
+    return r;
+}
+
+void sched__settings_set(struct sched_session *s, const struct sched_settings *set)
+{
+    struct arena *a = &s->settings_arena;
+    s->settings = (struct sched_settings){
+        .user = arena_str(a, set->user),
+        .cwd = arena_str(a, set->cwd),
+        .env = copy_list(a, &set->env),
+        .limits = set->limits,
+        .idle_timeout_ms = set->idle_timeout_ms ? set->idle_timeout_ms : IDLE_MS,
+        .metadata = arena_str(a, set->metadata),
+    };
+    s->has_settings = true;
+}
+
+int sched__settings_config(struct buf *out, const struct sched_settings *set)
+{
+    const struct limits *l = &set->limits;
+    buf_addf(out, "user=%.*s\nmodules=set\n", set->user.n ? (int)set->user.n : 4, set->user.n ? set->user.p : "user");
+    buf_addf(out, "limit.memory=%llu\nlimit.output=%llu\nlimit.files=%llu\nlimit.inodes=%llu\nlimit.processes=%llu\n",
+             (unsigned long long)l->memory, (unsigned long long)l->output, (unsigned long long)l->files,
+             (unsigned long long)l->inodes, (unsigned long long)l->processes);
+    return buf_addf(out, "limit.cpu=%llums\nlimit.trace=%llu\n", (unsigned long long)l->cpu_ms,
+                    (unsigned long long)l->trace);
+}
+
+/* ---- the file ---- */
+
+static int path_of(const struct sched_session *s, const char *suffix, struct buf *path)
+{
+    buf_init(path, LIMIT_PATH);
+    return buf_addf(path, "%s/sessions/%s%s/settings%s", state_path(s->tenant->state), s->made.fresh ? ".new-" : "",
+                    s->id, suffix);
+}
+
+int sched__settings_save(struct sched_session *s, struct err *err)
+{
+    const struct sched_settings *set = &s->settings;
+    BUF_AUTO struct buf text, path, tmp;
+    buf_init(&text, LIMIT_SETTINGS);
+    int r = path_of(s, "", &path);
+    r = r ? r : path_of(s, ".new", &tmp);
+    /* Most sessions have none of it. */
+    if (r == 0 && s->made.fresh && !set->cwd.n && !set->env.n && !set->metadata.n && set->idle_timeout_ms == IDLE_MS)
+        return 0;
+    struct json_writer w = {.out = &text};
+    json_begin(&w, NULL, '{');
+    json_text(&w, "cwd", set->cwd);
+    json_begin(&w, "env", '[');
+    for (uint32_t i = 0; i < set->env.n; i++)
+        json_text(&w, NULL, set->env.v[i]);
+    json_end(&w, ']');
+    json_number(&w, "idle_timeout_ms", set->idle_timeout_ms);
+    if (set->metadata.n)
+        json_raw(&w, "metadata", set->metadata);
+    json_end(&w, '}');
+    if (text.err)
+        return err_set(err, -E2BIG, "environment and metadata of the session together are over %u bytes",
+                       LIMIT_SETTINGS);
+    FD_AUTO int fd = r ? -1 : open(tmp.p, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (r == 0 && fd < 0)
+        r = -errno;
+    r = r ? r : fd_write_all(fd, buf_str(&text));
+    if (r == 0 && rename(tmp.p, path.p))
+        r = -errno;
+    return r ? err_set(err, r, "the settings of session '%s': %s", s->id, errtab_text(r)) : 0;
+}
+
+static int read_file(const char *path, struct buf *out)
+{
+    FD_AUTO int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    char block[4096];
+    ssize_t n;
+    if (fd < 0)
+        return errno == ENOENT ? 0 : -errno;
+    while ((n = read(fd, block, sizeof(block))) > 0) {
+        if (buf_add(out, block, (size_t)n))
+            return out->err;
+    }
+    return n < 0 ? -errno : 0;
+}
+
+static int take_file(struct sched_session *s, struct sched_settings *set, struct arena *a, struct err *err)
+{
+    static const struct api_field fields[] = {
+        {"cwd", API_TEXT, offsetof(struct sched_settings, cwd)},
+        {"env", API_TEXTS, offsetof(struct sched_settings, env)},
+        {"idle_timeout_ms", API_NUMBER, offsetof(struct sched_settings, idle_timeout_ms)},
+        {"metadata", API_VALUE, offsetof(struct sched_settings, metadata)},
+    };
+    BUF_AUTO struct buf path, text;
+    struct api_problem why = {"", ""};
+    buf_init(&text, LIMIT_SETTINGS);
+    int r = path_of(s, "", &path);
+    r = r ? r : read_file(path.p, &text);
+    if (r == 0)
+        r = api_decode(buf_str(&text), fields, sizeof(fields) / sizeof(fields[0]), a, set, &why);
+    return r ? err_set(err, r == -EINVAL ? -EBADMSG : r, "'%s': %s", path.p, r == -EINVAL ? why.text : errtab_text(r))
+             : 0;
+}
+
+/* One line of CREATED's text. */
+static int take_line(struct sched_settings *set, struct arena *a, struct str key, struct str value, struct err *err)
+{
+    if (str_eqc(key, "user"))
+        set->user = arena_str(a, value);
+    else if (str_eqc(key, "mount"))
+        return err_set(err, -EOPNOTSUPP,
+                       "the session shows directories of the host, and the server opens none: use the command line");
+    else if (str_starts(key, STR("limit.")) && limits_set(&set->limits, str_from(key, 6), value))
+        return err_set(err, -EBADMSG, "the session's log has a limit that is none");
+    return 0;
+}
+
+static int take_config(struct sched_settings *set, struct arena *a, struct str text, struct err *err)
+{
+    int r = 0;
+    while (text.n && r == 0) {
+        ptrdiff_t nl = str_find(text, '\n', 0);
+        struct str line = str_of(text.p, nl < 0 ? text.n : (size_t)nl);
+        ptrdiff_t eq = str_find(line, '=', 0);
+        if (eq > 0)
+            r = take_line(set, a, str_of(line.p, (size_t)eq), str_from(line, (size_t)eq + 1), err);
+        text = str_from(text, nl < 0 ? text.n : (size_t)nl + 1);
+    }
+    return r;
+}
+
+static int read_created(struct sched_session *s, struct sched_settings *set, struct arena *a, struct err *err)
+{
+    struct state_session ses;
+    struct trace *t = NULL;
+    struct trace_pos pos;
+    struct trace_event e;
+    int r = state_session_open(s->tenant->state, str_c(s->id), false, 0, &ses, err);
+    if (r)
+        return r;
+    r = trace_open(fd_steal(&ses.trace_fd), 0, &t, NULL, err);
+    state_session_close(&ses);
+    if (r)
+        return r;
+    trace_begin(&pos);
+    r = trace_next(t, &pos, &e, err);
+    if (r == 1 && e.type == TRACE_CREATED)
+        r = take_config(set, a, e.u.created.config, err);
+    else if (r >= 0)
+        r = err_set(err, -EBADMSG, "the session's log does not begin with its creation");
+    trace_pos_done(&pos);
+    trace_close(t);
+    return r;
+}
+
+int sched__settings_load(struct sched_session *s, struct err *err)
+{
+    if (s->has_settings)
+        return 0;
+    ARENA_AUTO struct arena a = {0};
+    struct sched_settings set = {.limits = limits_default()};
+    int r = read_created(s, &set, &a, err);
+    if (r == 0)
+        r = take_file(s, &set, &a, err);
+    if (r == 0)
+        sched__settings_set(s, &set);
+    return r;
+}

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Connections: libmicrohttpd in external-epoll mode, the loop, and the life of a request. */
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/tcp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/num.h"
+#include "server/server_int.h"
+
+#define BACKLOG 1024
+
+/* ---- a request ---- */
+
+static void request_free(struct request *r)
+{
+    if (r->state_free)
+        r->state_free(r->state);
+    sched_watch_cancel(r->watch);
+    sched_timer_cancel(r->sv->sched, r->timer);
+    sched_exec_unref(r->exec);
+    sched_unref(r->session);
+    buf_done(&r->body);
+    arena_done(&r->arena);
+    mem_free(r);
+}
+
+static void log_access(const struct request *r, bool whole)
+{
+    char target[600];
+    if (!r->sv->cfg->access_log)
+        return;
+    log_event(LOG_INFO, "request", "method=%s target=%s status=%u us=%lld tenant=%s%s", r->method,
+              log_quote(target, sizeof(target), r->target), r->status,
+              (long long)((clock_mono() - r->began) / CLOCK_US), r->tenant ? sched_tenant_name(r->tenant) : "-",
+              whole ? "" : " cut=true");
+}
+
+static void completed(void *cls, struct MHD_Connection *c, void **con_cls, enum MHD_RequestTerminationCode how)
+{
+    struct request *r = *con_cls;
+    (void)cls, (void)c;
+    if (!r)
+        return;
+    r->sv->n_requests--;
+    *r->at = r->next;
+    if (r->next)
+        r->next->at = r->at;
+    if (r->status >= 100 && r->status < 600)
+        r->sv->answered[r->status / 100]++;
+    log_access(r, how == MHD_REQUEST_TERMINATED_COMPLETED_OK);
+    request_free(r);
+    *con_cls = NULL;
+}
+
+/* A browser sends requests for any page it shows; without keys nothing else tells these from the user's own. */
+static bool is_own_site(const char *host)
+{
+    static const char *const own[] = {"localhost", "127.0.0.1", "[::1]"};
+    const char *at = strstr(host, "://");
+    host = at ? at + 3 : host;
+    for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
+        size_t n = strlen(own[i]);
+        if (strncmp(host, own[i], n) == 0 && (host[n] == 0 || host[n] == ':' || host[n] == '/'))
+            return true;
+    }
+    return false;
+}
+
+static bool authenticate(struct request *r)
+{
+    struct err err = {0};
+    const char *host = request_header(r, MHD_HTTP_HEADER_HOST), *origin = request_header(r, MHD_HTTP_HEADER_ORIGIN);
+    if ((origin && !is_own_site(origin)) || (!r->sv->is_unix && host && !is_own_site(host))) {
+        request_fail(r, API_PERMISSION_DENIED, NULL,
+                     "a server without keys answers requests to localhost only, and none of another site's pages");
+        return false;
+    }
+    int e = sched_tenant(r->sv->sched, "local", &r->tenant, &err);
+    if (e)
+        request_fail_errno(r, e, err.text);
+    return e == 0;
+}
+
+/* What is announced is refused before it comes. */
+static bool check_length(struct request *r)
+{
+    const char *text = request_header(r, MHD_HTTP_HEADER_CONTENT_LENGTH);
+    uint64_t n, max = r->route->piece ? LIMIT_UPLOAD : r->route->body_max;
+    if (!text || str_u64(str_c(text), &n) || n <= max)
+        return true;
+    request_fail(r, API_TOO_LARGE, NULL, "the body has %llu bytes, and at most %llu are taken", (unsigned long long)n,
+                 (unsigned long long)max);
+    return false;
+}
+
+static enum MHD_Result send_response(struct request *r)
+{
+    struct MHD_Response *resp = r->response;
+    enum MHD_Result ok = MHD_queue_response(r->c, r->status, resp);
+    MHD_destroy_response(resp);
+    return ok;
+}
+
+static void take_piece(struct request *r, const char *p, size_t *n)
+{
+    if (r->route->piece) {
+        size_t took = r->response ? *n : r->route->piece(r, str_of(p, *n));
+        *n -= took;
+        if (*n) {
+            r->suspended = true;
+            MHD_suspend_connection(r->c);
+        }
+        return;
+    }
+    if (!r->too_large && buf_add(&r->body, p, *n))
+        r->too_large = true; /* the rest is read and dropped: only then can it be answered */
+    *n = 0;
+}
+
+static enum MHD_Result dispatch(struct request *r)
+{
+    if (!r->dispatched) {
+        r->dispatched = true;
+        if (r->too_large)
+            request_fail(r, API_TOO_LARGE, NULL, "the body is over %zu bytes", r->body.max);
+        else if (!r->response)
+            r->route->handle(r);
+    }
+    if (r->response)
+        return send_response(r);
+    r->suspended = true;
+    MHD_suspend_connection(r->c);
+    return MHD_YES;
+}
+
+static enum MHD_Result on_request(void *cls, struct MHD_Connection *c, const char *url, const char *method,
+                                  const char *version, const char *data, size_t *n, void **con_cls)
+{
+    struct request *r = *con_cls;
+    (void)version;
+    if (r) {
+        r->c = c;
+        if (*n == 0)
+            return dispatch(r);
+        take_piece(r, data, n);
+        return MHD_YES;
+    }
+    r = mem_zalloc(sizeof(*r));
+    *con_cls = r;
+    r->sv = cls;
+    r->c = c;
+    r->sv->n_requests++;
+    r->next = r->sv->requests;
+    r->at = &r->sv->requests;
+    if (r->next)
+        r->next->at = &r->next;
+    r->sv->requests = r;
+    r->began = clock_mono();
+    r->method = arena_str(&r->arena, str_c(method)).p;
+    r->target = arena_str(&r->arena, str_c(url));
+    if (!authenticate(r) || !request_route(r, url) || !check_length(r)) {
+        r->dispatched = true;
+        return send_response(r);
+    }
+    buf_init(&r->body, r->route->body_max);
+    return MHD_YES;
+}
+
+static size_t leave_escaped(void *cls, struct MHD_Connection *c, char *s)
+{
+    (void)cls, (void)c;
+    return strlen(s); /* request.c decodes, after the path was taken apart */
+}
+
+/* ---- listening ---- */
+
+static int listen_unix(struct server *sv, const char *path, struct err *err)
+{
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    struct stat st;
+    if (strlen(path) >= sizeof(a.sun_path))
+        return err_set(err, -ENAMETOOLONG, "the path of a Unix socket has at most %zu bytes", sizeof(a.sun_path) - 1);
+    memcpy(a.sun_path, path, strlen(path));
+    sv->is_unix = true;
+    sv->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (sv->listen_fd < 0)
+        return err_set(err, -errno, "socket: %s", errtab_text(errno));
+    /* What a server before has left: one that answers is not ours to take. */
+    if (lstat(path, &st) == 0 && S_ISSOCK(st.st_mode)) {
+        FD_AUTO int try = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (connect(try, (struct sockaddr *)&a, sizeof(a)) == 0)
+            return err_set(err, -EADDRINUSE, "a server listens on '%s' already", path);
+        (void)unlink(path);
+    }
+    mode_t before = umask(0077);
+    int r = bind(sv->listen_fd, (struct sockaddr *)&a, sizeof(a)) ? -errno : 0;
+    (void)umask(before);
+    if (r)
+        return err_set(err, r, "'%s': %s", path, errtab_text(r));
+    snprintf(sv->address, sizeof(sv->address), "unix:%s", path);
+    return 0;
+}
+
+static bool is_loopback(const struct sockaddr *a)
+{
+    if (a->sa_family == AF_INET) {
+        const struct sockaddr_in *in = (const struct sockaddr_in *)(const void *)a;
+        return ntohl(in->sin_addr.s_addr) >> 24 == 127;
+    }
+    const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)(const void *)a;
+    return a->sa_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&in6->sin6_addr);
+}
+
+static int bind_tcp(struct server *sv, const struct addrinfo *ai, const char *spec, struct err *err)
+{
+    int one = 1;
+    if (!sv->has_keys && !is_loopback(ai->ai_addr))
+        return err_set(err, -EPERM,
+                       "'%s' can be reached from other machines, and the server has no keys: listen on 127.0.0.1 or a "
+                       "Unix socket, and let a proxy with its own authentication lead there",
+                       spec);
+    sv->listen_fd = socket(ai->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (sv->listen_fd < 0)
+        return err_set(err, -errno, "socket: %s", errtab_text(errno));
+    (void)setsockopt(sv->listen_fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+    if (bind(sv->listen_fd, ai->ai_addr, ai->ai_addrlen))
+        return err_set(err, -errno, "cannot listen on '%s': %s", spec, errtab_text(errno));
+    struct sockaddr_storage got;
+    socklen_t n = sizeof(got);
+    char host[64] = "", port[16] = "";
+    if (getsockname(sv->listen_fd, (struct sockaddr *)&got, &n) == 0)
+        (void)getnameinfo((struct sockaddr *)&got, n, host, sizeof(host), port, sizeof(port),
+                          NI_NUMERICHOST | NI_NUMERICSERV);
+    snprintf(sv->address, sizeof(sv->address), strchr(host, ':') ? "http://[%s]:%s" : "http://%s:%s", host, port);
+    return 0;
+}
+
+static int listen_tcp(struct server *sv, const char *spec, struct err *err)
+{
+    const char *colon = strrchr(spec, ':');
+    struct str host = str_of(spec, colon ? (size_t)(colon - spec) : 0);
+    uint64_t port;
+    if (!colon || host.n == 0 || str_u64(str_c(colon + 1), &port) || port > 65535)
+        return err_set(err, -EINVAL, "'%s' is not ADDRESS:PORT, [ADDRESS]:PORT or unix:PATH", spec);
+    if (host.p[0] == '[' && host.p[host.n - 1] == ']')
+        host = str_of(host.p + 1, host.n - 2);
+    MEM_AUTO char *name = mem_dup(host.p, host.n);
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV}, *ai;
+    int e = getaddrinfo(name, colon + 1, &hints, &ai);
+    if (e)
+        return err_set(err, -EADDRNOTAVAIL, "'%s': %s", spec, gai_strerror(e));
+    e = bind_tcp(sv, ai, spec, err);
+    freeaddrinfo(ai);
+    return e;
+}
+
+static int start_listening(struct server *sv, struct err *err)
+{
+    const char *spec = sv->cfg->listen ? sv->cfg->listen : "127.0.0.1:7070";
+    int r = strncmp(spec, "unix:", 5) == 0 ? listen_unix(sv, spec + 5, err) : listen_tcp(sv, spec, err);
+    if (r == 0 && listen(sv->listen_fd, BACKLOG))
+        r = err_set(err, -errno, "cannot listen on '%s': %s", spec, errtab_text(errno));
+    return r;
+}
+
+/* ---- the loop ---- */
+
+static int add_source(struct server *sv, int fd)
+{
+    struct epoll_event e = {.events = EPOLLIN, .data.fd = fd};
+    return epoll_ctl(sv->epoll, EPOLL_CTL_ADD, fd, &e) ? -errno : 0;
+}
+
+static int open_signals(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    (void)signal(SIGPIPE, SIG_IGN);
+    if (sigprocmask(SIG_BLOCK, &set, NULL))
+        return -errno;
+    int fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    return fd < 0 ? -errno : fd;
+}
+
+static int start_daemon(struct server *sv, struct err *err)
+{
+    uint32_t n = sv->cfg->connections ? sv->cfg->connections : LIMIT_CONNECTIONS;
+    sv->daemon = MHD_start_daemon(
+        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, on_request, sv, MHD_OPTION_LISTEN_SOCKET,
+        sv->listen_fd, MHD_OPTION_NOTIFY_COMPLETED, completed, NULL, MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL,
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)n, MHD_OPTION_CONNECTION_TIMEOUT, LIMIT_IDLE_S,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)LIMIT_HEADERS, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
+    if (!sv->daemon)
+        return err_set(err, -ENOMEM, "libmicrohttpd cannot be started");
+    const union MHD_DaemonInfo *info = MHD_get_daemon_info(sv->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+    sv->epoll = epoll_create1(EPOLL_CLOEXEC);
+    int r = sv->epoll < 0 || !info ? -errno : add_source(sv, info->epoll_fd);
+    r = r ? r : add_source(sv, sched_fd(sv->sched));
+    r = r ? r : add_source(sv, sv->signals);
+    return r ? err_set(err, r, "epoll: %s", errtab_text(r)) : 0;
+}
+
+static void take_signals(struct server *sv)
+{
+    struct signalfd_siginfo si;
+    while (read(sv->signals, &si, sizeof(si)) == (ssize_t)sizeof(si)) {
+        sv->quit = sv->draining;
+        if (sv->draining)
+            continue;
+        sv->draining = true;
+        sv->drain_until = clock_mono() + (int64_t)sv->cfg->drain_ms * CLOCK_MS;
+        log_event(LOG_INFO, "drain", "requests=%u ms=%u", sv->n_requests, sv->cfg->drain_ms);
+        int fd = MHD_quiesce_daemon(sv->daemon);
+        fd_close(&fd);
+        sv->listen_fd = -1;
+        sched_drain(sv->sched);
+    }
+}
+
+static int wait_ms(const struct server *sv)
+{
+    int64_t until = sched_deadline(sv->sched), now = clock_mono();
+    MHD_UNSIGNED_LONG_LONG mhd;
+    if (sv->draining)
+        until = NUM_MIN(until, now + 20 * CLOCK_MS);
+    int64_t ms = until == INT64_MAX ? 60000 : until <= now ? 0 : NUM_MIN((until - now) / CLOCK_MS + 1, 60000);
+    if (MHD_get_timeout(sv->daemon, &mhd) == MHD_YES && mhd < (uint64_t)ms)
+        ms = (int64_t)mhd;
+    return (int)ms;
+}
+
+static bool is_done(const struct server *sv)
+{
+    if (!sv->draining)
+        return false;
+    return sv->quit || clock_mono() >= sv->drain_until || (sv->n_requests == 0 && !sched_busy(sv->sched));
+}
+
+static void serve(struct server *sv)
+{
+    struct epoll_event ev[4];
+    while (!is_done(sv)) {
+        (void)epoll_wait(sv->epoll, ev, 4, sv->resumed ? 0 : wait_ms(sv)); /* each is looked at in any case */
+        sv->resumed = false;
+        take_signals(sv);
+        (void)MHD_run(sv->daemon);
+        sched_turn(sv->sched);
+    }
+}
+
+/* What is still waited for will not come: everybody is told, and no connection stays suspended. */
+static void abandon(struct server *sv)
+{
+    sv->abandoned = true;
+    for (struct request *r = sv->requests; r; r = r->next) {
+        if (r->suspended && !r->response && !r->streaming)
+            request_fail(r, API_UNAVAILABLE, NULL, "the server is shutting down");
+        else
+            request_go_on(r);
+    }
+    for (int i = 0; i < 8 && sv->requests; i++)
+        (void)MHD_run(sv->daemon);
+}
+
+int server_run(const struct server_config *cfg, struct sched *sched, void (*listening)(const char *address),
+               struct err *err)
+{
+    struct server sv = {.cfg = cfg, .sched = sched, .listen_fd = -1, .epoll = -1, .signals = -1};
+    int r = start_listening(&sv, err);
+    if (r == 0) {
+        sv.signals = open_signals();
+        r = sv.signals < 0 ? err_set(err, sv.signals, "cannot watch signals: %s", errtab_text(sv.signals)) : 0;
+    }
+    if (r == 0)
+        r = start_daemon(&sv, err);
+    if (r == 0) {
+        listening(sv.address);
+        serve(&sv);
+    }
+    if (sv.daemon) {
+        abandon(&sv);
+        MHD_stop_daemon(sv.daemon);
+    }
+    if (sv.is_unix && sv.address[0])
+        (void)unlink(sv.address + 5);
+    fd_close(&sv.epoll);
+    fd_close(&sv.signals);
+    if (!sv.daemon)
+        fd_close(&sv.listen_fd);
+    return r;
+}

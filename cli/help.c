@@ -24,6 +24,7 @@ static const char help_main[] =
     "  import   make a session from such a file\n"
     "  store    check what is kept, remove what nothing needs, show sizes\n"
     "  policy   read a policy, show it, and say what it grants, what not and why\n"
+    "  serve    the same machine behind an HTTP API: sessions, commands, files, events\n"
     "  tools    list every command, what runs it, its version, licence and source\n"
     "  doctor   show what this machine offers and lacks for the sandbox, with remedies\n"
     "\n"
@@ -158,6 +159,23 @@ static const char help_policy[] =
     "\n"
     "Exit status: 0; of explain 1 when it is refused; 125 the policy or the command line is wrong.\n";
 
+static const char help_serve[] =
+    "Usage: frontal-sandbox serve [OPTION]...\n"
+    "\n"
+    "Serve sessions over HTTP (docs/api.md). Sessions lie in the state directory, the command line's too.\n"
+    "\n"
+    "  --listen ADDRESS:PORT    where to listen (127.0.0.1:7070; port 0: a free one); [ADDRESS]:PORT for IPv6, or\n"
+    "           unix:PATH       a Unix socket. Only loopback addresses and Unix sockets: there are no keys\n"
+    "  --state DIR              the state directory (as run --session has it)\n"
+    "  --workers N              worker processes, at most (default: as many as processors, at most 4)\n"
+    "  --drain TIME             how long to wait for what runs after SIGTERM (30s); a second SIGTERM ends the wait\n"
+    "  --quiet                  no line for each request on standard error\n"
+    "\n"
+    "  curl -X POST localhost:7070/v1/sessions -d '{\"name\":\"demo\"}'\n"
+    "  curl -X POST localhost:7070/v1/sessions/demo/exec -d '{\"command\":\"echo hello\"}'\n"
+    "\n"
+    "Exit status: 0 after SIGTERM or SIGINT; 125 it could not listen or start a worker.\n";
+
 static const char help_tools[] =
     "Usage: frontal-sandbox tools [--json]\n"
     "\n"
@@ -186,6 +204,8 @@ void cli_help(const char *verb)
         fputs(help_shell_results, stdout);
     } else if (strcmp(verb, "policy") == 0) {
         fputs(help_policy, stdout);
+    } else if (strcmp(verb, "serve") == 0) {
+        fputs(help_serve, stdout);
     } else if (strcmp(verb, "tools") == 0) {
         fputs(help_tools, stdout);
     } else {

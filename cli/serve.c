@@ -88,5 +88,9 @@ int cli_serve(int argc, char **argv)
     int r = cli_options_read(&c, "serve", argc, argv, opts, 0, 0, "no operands");
     if (r)
         return r > 0 ? 0 : CLI_FAILED;
+    if (c.json) {
+        cli_error("serve takes no --json");
+        return CLI_FAILED;
+    }
     return become(&c, listen, workers, drain, quiet);
 }

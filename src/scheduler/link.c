@@ -155,7 +155,10 @@ static void on_events(void *arg, uint32_t events)
         return;
     if (events & EPOLLOUT)
         push_queue(l);
-    for (int i = 0; i < MESSAGES_AT_ONCE && !l->dead && (r = chan_recv(&l->worker.chan, false, &type, &body)) == 1; i++) {
+    for (int i = 0; i < MESSAGES_AT_ONCE && !l->dead; i++) {
+        r = chan_recv(&l->worker.chan, false, &type, &body);
+        if (r != 1)
+            break;
         if (!take_message(l, type, body) && !l->dead)
             sched__link_dead(l, "it sent what the protocol does not allow");
     }
@@ -175,27 +178,6 @@ static void unlink_it(struct link *l)
     l->tenant->s->counts.workers--;
 }
 
-void sched__link_dead(struct link *l, const char *why)
-{
-    if (l->dead)
-        return;
-    struct sched *s = l->tenant->s;
-    l->dead = true;
-    log_event(LOG_ERROR, "worker_lost", "tenant=%s pid=%d sessions=%u why=\"%s\"", l->tenant->name, (int)l->worker.pid,
-              l->n_sessions, why);
-    sched__poll_end(s, l->worker.chan.fd);
-    (void)kill(l->worker.pid, SIGKILL);
-    drop_queue(l);
-    unlink_it(l);
-    l->next = s->graveyard;
-    s->graveyard = l;
-    s->counts.workers_lost++;
-    for (uint32_t i = 0; i < LIMIT_WORKER_SESSIONS; i++) {
-        if (l->sessions[i])
-            sched__session_lost(l->sessions[i]);
-    }
-}
-
 /* Waits for the process, and kills it when it takes too long. */
 static void reap(pid_t pid)
 {
@@ -210,14 +192,34 @@ static void reap(pid_t pid)
     }
 }
 
+void sched__link_dead(struct link *l, const char *why)
+{
+    if (l->dead)
+        return;
+    struct sched *s = l->tenant->s;
+    l->dead = true;
+    log_event(LOG_ERROR, "worker_lost", "tenant=%s pid=%d sessions=%u why=\"%s\"", l->tenant->name, (int)l->worker.pid,
+              l->n_sessions, why);
+    sched__poll_end(s, l->worker.chan.fd);
+    (void)kill(l->worker.pid, SIGKILL);
+    reap(l->worker.pid); /* its locks go with it, and its sessions may be wanted at once */
+    drop_queue(l);
+    unlink_it(l);
+    l->next = s->graveyard;
+    s->graveyard = l;
+    s->counts.workers_lost++;
+    for (uint32_t i = 0; i < LIMIT_WORKER_SESSIONS; i++) {
+        if (l->sessions[i])
+            sched__session_lost(l->sessions[i]);
+    }
+}
+
 void sched__bury(struct sched *s)
 {
     while (s->graveyard) {
         struct link *l = s->graveyard;
-        pid_t pid = l->worker.pid;
         s->graveyard = l->next;
-        (void)worker_end(&l->worker); /* closes; it was killed, and is kept, so this waits for nothing */
-        reap(pid);
+        (void)worker_end(&l->worker); /* closes; the process was waited for */
         mem_free(l);
     }
 }

@@ -6,8 +6,8 @@
  * workers, and no guest memory is mapped here.
  *
  * Model. A tenant is a state directory (snapshot/state.h) and up to `workers` worker processes. A session is its log in
- * that directory; while it is open it has a place in one worker, else it is parked and costs nothing here. Whoever wants
- * something of a parked session wakes it.
+ * that directory; while it is open it has a place in one worker, else it is parked and costs nothing here. Whoever
+ * wants something of a parked session wakes it.
  *
  *   PARKED ──wake──► OPENING ──► OPEN ──idle, room needed──► CLOSING ──► PARKED
  *                                 │ execs of a session run one after the other, in the order in which they came
@@ -185,8 +185,8 @@ struct sched_watch;
 struct sched_watch *sched_exec_watch(struct sched_exec *e, bool end_only, void (*fn)(void *arg), void *arg);
 /* Accepts NULL, and one that was called. */
 void sched_watch_cancel(struct sched_watch *w);
-/* To its foreground group and its first process group; one that waits for its turn is taken out of the queue and ends as
- * killed. -ESRCH when it has ended. */
+/* To its foreground group and its first process group; one that waits for its turn is taken out of the queue and ends
+ * as killed. -ESRCH when it has ended. */
 int sched_signal(struct sched_exec *e, int sig);
 /* More input, at most LIMIT_STDIN_QUEUED bytes waiting: -EAGAIN; -EPIPE when it was closed or has ended. */
 int sched_input(struct sched_exec *e, struct str data, bool end) __attribute__((warn_unused_result));
@@ -201,7 +201,7 @@ struct sched_record {
     char id[ID_MAX];
     uint64_t seq; /* of its EXEC */
 };
-/* Looks for @id in the log: 0, -ENOENT, or an error. One that has no end there is lost when @open_means_lost. */
+/* Looks for @id in the log: 0, -ENOENT, or an error. */
 int sched_record_find(struct sched_session *s, struct str id, struct sched_record *ret, struct err *err)
     __attribute__((warn_unused_result));
 /* Frees. */
@@ -212,14 +212,15 @@ int sched_record_each(struct sched_session *s, int (*fn)(void *arg, const struct
 
 /* ---- files ---- */
 
-/* Sends @requests (wire_put_fs(), one or several) and calls @fn with the reply; @reply is NULL when the worker is gone
- * or the session could not be opened, and then @text says why. */
+/* @reply is NULL when the worker is gone or the session could not be opened; then @text says why. */
 typedef void sched_replied(void *arg, const struct wire_reply *reply, int error, const char *text);
+/* Sends @requests (wire_put_fs(), one or several) and calls @fn with the reply. */
 void sched_fs(struct sched_session *s, struct str requests, sched_replied *fn, void *arg);
 
 /* ---- verbs as processes ---- */
 
-/* Runs `frontal-sandbox ARGV…` on the tenant's state (--state is added at the end) and calls @fn with its exit
- * status (-1: it could not be started or was killed), output and messages. At most LIMIT_JOB_OUTPUT bytes of output. */
+/* @status -1: it could not be started, was killed, or its answer is too long. */
 typedef void sched_job_done(void *arg, int status, struct str out, struct str errs);
+/* Runs `frontal-sandbox ARGV…` on the tenant's state (--state is added at the end) and calls @fn with its exit status,
+ * output and messages. At most LIMIT_JOB_OUTPUT bytes of output. */
 void sched_job(struct sched_tenant *t, const char *const *argv, sched_job_done *fn, void *arg);

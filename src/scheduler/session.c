@@ -16,7 +16,7 @@
 #include "scheduler/scheduler_int.h"
 #include "types/errtab.h"
 
-#define ROOM_LEFT (LIMIT_WORKER_SESSIONS * 3 / 4) /* from here on opening one closes the one that was used longest ago */
+#define ROOM_LEFT (LIMIT_WORKER_SESSIONS * 3 / 4) /* from here on opening one closes the one used longest ago */
 
 static void try_close(struct sched_session *s);
 static void open_it(struct sched_session *s);

@@ -40,7 +40,8 @@ static void put_outcome(struct json_writer *w, const struct sched_exec_info *e, 
 
 static void put_output(struct json_writer *w, const struct sched_exec_info *e, uint64_t limit)
 {
-    static const char *const names[] = {NULL, "stdout", "stderr"}, *const sizes[] = {NULL, "stdout_bytes", "stderr_bytes"};
+    static const char *const names[] = {NULL, "stdout", "stderr"};
+    static const char *const sizes[] = {NULL, "stdout_bytes", "stderr_bytes"};
     bool truncated = false;
     for (int i = 1; i <= 2 && limit; i++) {
         struct str s = cut(e->out[i], limit);

@@ -373,12 +373,12 @@ static void moved(void *arg, struct sched_session *s, int error, const char *tex
 
 void h_sessions_sleep(struct request *r)
 {
-    if (request_session(r))
+    if (request_decode(r, NULL, 0, NULL) && request_session(r))
         sched_park(r->session, moved, r);
 }
 
 void h_sessions_wake(struct request *r)
 {
-    if (request_session(r))
+    if (request_decode(r, NULL, 0, NULL) && request_session(r))
         sched_wake(r->session, moved, r);
 }

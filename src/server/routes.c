@@ -13,8 +13,8 @@ const struct route server_routes[] = {
     {"GET", "/v1/sessions/{}", h_sessions_show, "", 0, NULL},
     {"PATCH", "/v1/sessions/{}", h_sessions_patch, "", LIMIT_SETTINGS, NULL},
     {"DELETE", "/v1/sessions/{}", h_sessions_delete, "", 0, NULL},
-    {"POST", "/v1/sessions/{}/sleep", h_sessions_sleep, "", 0, NULL},
-    {"POST", "/v1/sessions/{}/wake", h_sessions_wake, "", 0, NULL},
+    {"POST", "/v1/sessions/{}/sleep", h_sessions_sleep, "", 64, NULL},
+    {"POST", "/v1/sessions/{}/wake", h_sessions_wake, "", 64, NULL},
     {"POST", "/v1/sessions/{}/exec", h_exec, "", LIMIT_REQUEST, NULL},
     {"GET", "/v1/sessions/{}/execs", h_execs_list, "after limit", 0, NULL},
     {"GET", "/v1/sessions/{}/execs/{}", h_execs_show, "wait_ms output_limit", 0, NULL},
@@ -35,7 +35,7 @@ void h_root(struct request *r)
         "<style>body{font:16px/1.5 system-ui,sans-serif;max-width:42em;margin:3em auto;padding:0 1em}"
         "pre{background:#f4f4f4;padding:.8em;overflow:auto}</style>"
         "<h1>Frontal Sandbox " FRONTAL_VERSION "</h1>"
-        "<p>A Linux-like machine for an agent, behind an HTTP API. Nothing is to be seen here in a browser but this:</p>"
+        "<p>A Linux-like machine for an agent, behind an HTTP API:</p>"
         "<pre>curl -X POST localhost:7070/v1/sessions -d '{\"name\":\"demo\"}'\n"
         "curl -X POST localhost:7070/v1/sessions/demo/exec -d '{\"command\":\"echo hello; pwd\"}'</pre>"
         "<p><a href=/v1/health>/v1/health</a> says what is confined and what is not. "

@@ -7,15 +7,15 @@
  *
  * Model. libmicrohttpd owns the connections and is driven by this module's loop (its epoll descriptor is one of three,
  * beside the scheduler's and the signals'). A request is read whole, but for files, which are streamed; its route is
- * looked up in one table; and a handler answers at once or later. One that answers later suspends the connection.
+ * looked up in one table; a handler answers at once or later. One that answers later suspends the connection.
  *
  * Invariants:
  *   1. Nothing here runs guest code or waits for it.
  *   2. Every request is answered by its route's handler or by one error of the table in types/errtab.h, and is one line
  *      of the access log.
  *   3. A client that is gone stops no command.
- *   4. Without keys only the loopback addresses and Unix sockets are listened on, and requests that a browser sends from
- *      another site are refused.
+ *   4. Without keys only the loopback addresses and Unix sockets are listened on, and requests that a browser sends
+ *      from another site are refused.
  *
  * Threads: one.
  */

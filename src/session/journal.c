@@ -179,6 +179,19 @@ static void on_attend(void *arg)
         j->host->attend(j->host->arg);
 }
 
+int journal__release(struct journal *j)
+{
+    /* Between two calls of the journal, all that it has put is named by what it has appended. */
+    int r = j->shared ? cas_flush(j->store) : 0;
+    for (struct journal *o = j->shared ? j->shared->journals : NULL; o && r == 0; o = o->next) {
+        int e = o == j || o->broken ? 0 : trace_flush(o->trace);
+        if (e && !o->error)
+            o->error = e; /* it is told so when its exec ends */
+        r = e;
+    }
+    return r ? 0 : cas_release(j->store); /* else the hold lasts longer than it needs */
+}
+
 void journal_show(struct journal *j)
 {
     if (!j->hidden && !cas_held(j->store))
@@ -191,7 +204,7 @@ void journal_show(struct journal *j)
         j->error = trace_flush(j->trace);
     /* What was put is named by events, all of which are in the file: gc need not wait until the exec ends. */
     if (j->error == 0)
-        j->error = cas_release(j->store);
+        j->error = journal__release(j);
     mem_use(acc);
 }
 
@@ -334,7 +347,7 @@ static int started(struct journal *j, int r, const struct wire_exec *e, const st
     while (!session_step(j->session, &wake))
         ;
     trace_drop(j->trace);
-    (void)cas_release(j->store);
+    (void)journal__release(j);
     j->error = 0;
     return err_set(err, r, "the command was not run, because its record cannot be written: %s", errtab_text(r));
 }

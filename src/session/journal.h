@@ -40,8 +40,17 @@
 
 struct journal;
 
+/* A store that several journals of one thread put into: each would else have descriptors of every pack. What one has
+ * put is kept from gc as long as what any of them has put is not named in its log's file. */
+struct journal_store;
+/* Opens the store in the directory @store_fd (taken). As cas_open(). */
+int journal_store_open(int store_fd, struct journal_store **ret, struct err *err) __attribute__((warn_unused_result));
+/* Closes it, after the last of its journals. Accepts NULL. */
+void journal_store_close(struct journal_store *st);
+
 struct journal_config {
-    int store_fd;      /* directory of the store: taken */
+    struct journal_store *shared; /* borrowed; NULL: a store of its own, in: */
+    int store_fd;                 /* directory of the store: taken; -1 with @shared */
     int trace_fd;      /* of the log: taken */
     int lock_fd;       /* closed when all is written: taken, or -1 */
     bool fresh;        /* the log is empty: the session is made now */
@@ -58,7 +67,8 @@ struct journal_config {
 int journal_open(const struct journal_config *cfg, struct vfs *tmpl, const struct session_config *sc,
                  const struct session_host *host, struct journal **ret, struct err *err)
     __attribute__((warn_unused_result));
-/* Syncs, ends the session and frees. Accepts NULL. */
+/* Syncs, ends the session and frees. What an exec that still runs has printed so far is in the log after it. Accepts
+ * NULL. */
 void journal_close(struct journal *j);
 
 /* The session; its exec, line and result go through the journal. */

@@ -55,7 +55,7 @@ int journal__hand_over(struct journal *j)
     if (r == 0)
         r = j->durable ? trace_sync(j->trace) : trace_flush(j->trace);
     j->unsynced = r == 0 && !j->durable;
-    return r ? r : cas_release(j->store);
+    return r ? r : journal__release(j);
 }
 
 /* Nobody was told of what was appended from event @seq on. What of it is in the file nevertheless (the disk said no
@@ -141,7 +141,7 @@ void journal_ended(struct journal *j, struct wire_result *res)
     if (r == 0)
         return;
     j->broken = r;
-    (void)cas_release(j->store); /* nothing more will be named */
+    (void)journal__release(j); /* nothing more will be named */
     res->error = r;
     snprintf(j->message, sizeof(j->message),
              "the command ran, but what it did cannot be kept: %s; the session is as it was before", errtab_text(r));

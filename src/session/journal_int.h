@@ -23,7 +23,14 @@ struct journal_stream {
     size_t hashed;
 };
 
+struct journal_store {
+    struct cas *cas;
+    struct journal *journals;
+};
+
 struct journal {
+    struct journal_store *shared; /* NULL: the store is its own */
+    struct journal *next;         /* of that store */
     struct cas *store;
     struct trace *trace;
     struct session *session;
@@ -77,5 +84,7 @@ void journal__put_streams(struct journal *j);
 void journal__stand_between(struct journal *j);
 /* Gives @s the shell's state that @st names, if it names one: 0, or an error of the store or of the state. */
 int journal__load_shell(struct cas *store, const struct trace_state *st, struct session *s);
+/* What it has put is named in its log's file: ends the hold on the store, once that is so of all who share it. */
+int journal__release(struct journal *j);
 /* What was appended and is in the store, to the kernel, or to the disk when the session is durable. */
 int journal__hand_over(struct journal *j);

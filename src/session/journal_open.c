@@ -176,7 +176,7 @@ static int open_new(struct journal *j, struct vfs *tmpl, const struct journal_co
     if (r == 0)
         r = journal_sync(j);
     if (r == 0)
-        r = cas_release(j->store);
+        r = journal__release(j);
     return r ? err_set(err, r, "the session cannot be kept: %s", errtab_text(r)) : 0;
 }
 
@@ -195,7 +195,15 @@ int journal_open(const struct journal_config *cfg, struct vfs *tmpl, const struc
         buf_init(&j->streams[i].pending, LIMIT_TRACE_OUTPUT);
     buf_init(&j->clock, LIMIT_CAS_BLOB);
     int trace_fd = cfg->trace_fd;
-    int r = cas_open(cfg->store_fd, CAS_WRITE | CAS_CREATE, &j->store, err);
+    int r = 0;
+    if (cfg->shared) {
+        j->shared = cfg->shared;
+        j->store = cfg->shared->cas;
+        j->next = j->shared->journals;
+        j->shared->journals = j;
+    } else {
+        r = cas_open(cfg->store_fd, CAS_WRITE | CAS_CREATE, &j->store, err);
+    }
     if (r == 0)
         r = trace_open(trace_fd,
                        TRACE_APPEND | (cfg->fresh     ? TRACE_NEW
@@ -214,10 +222,52 @@ int journal_open(const struct journal_config *cfg, struct vfs *tmpl, const struc
     return 0;
 }
 
+/* It is lost, but what it has printed was seen. */
+static void keep_output(struct journal *j)
+{
+    vfs_set_host_tape(session_tree(j->session), NULL);
+    journal__put_streams(j);
+    if (j->error == 0 && cas_flush(j->store) == 0 && trace_flush(j->trace))
+        trace_drop(j->trace); /* nobody is left to be told */
+}
+
+static void leave_store(struct journal *j)
+{
+    if (!j->shared) {
+        cas_close(j->store);
+        return;
+    }
+    struct journal **at = &j->shared->journals;
+    while (*at != j)
+        at = &(*at)->next;
+    *at = j->next;
+}
+
+int journal_store_open(int store_fd, struct journal_store **ret, struct err *err)
+{
+    struct cas *cas;
+    int r = cas_open(store_fd, CAS_WRITE | CAS_CREATE, &cas, err);
+    if (r)
+        return r;
+    *ret = mem_zalloc(sizeof(**ret));
+    (*ret)->cas = cas;
+    return 0;
+}
+
+void journal_store_close(struct journal_store *st)
+{
+    if (!st)
+        return;
+    cas_close(st->cas);
+    mem_free(st);
+}
+
 void journal_close(struct journal *j)
 {
     if (!j)
         return;
+    if (j->running && j->session && !j->broken)
+        keep_output(j);
     if (j->touched && j->session && !j->running && !j->broken)
         (void)journal_settle(j, "files");
     if (j->unsynced)
@@ -229,7 +279,7 @@ void journal_close(struct journal *j)
     buf_done(&j->clock);
     arena_done(&j->secrets);
     trace_close(j->trace);
-    cas_close(j->store);
+    leave_store(j);
     arena_done(&j->held_arena);
     mem_free(j->limits);
     fd_close(&j->lock_fd);

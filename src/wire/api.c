@@ -5,7 +5,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "base/mem.h"
+#include "base/buf.h"
 
 static int wrong(struct api_problem *why, const char *field, const char *text)
 {
@@ -22,12 +22,18 @@ static struct str text_of(const json_t *v, struct arena *a)
     return str_of(arena_dup(a, json_string_value(v), json_string_length(v)), json_string_length(v));
 }
 
+static int append(const char *p, size_t n, void *arg)
+{
+    return buf_add(arg, p, n) ? -1 : 0;
+}
+
 static struct str compact(const json_t *v, struct arena *a)
 {
-    char *text = json_dumps(v, JSON_COMPACT | JSON_ENCODE_ANY);
-    struct str s = text ? str_of(arena_dup(a, text, strlen(text)), strlen(text)) : str_of("null", 4);
-    free(text); /* Jansson's own */
-    return s;
+    BUF_AUTO struct buf b;
+    buf_init(&b, SIZE_MAX / 2);
+    /* What came fits, and does not go out longer than it can be. */
+    (void)json_dump_callback(v, append, &b, JSON_COMPACT | JSON_ENCODE_ANY);
+    return arena_str(a, buf_str(&b));
 }
 
 static int texts(const json_t *v, struct arena *a, struct wire_list *ret)
@@ -52,9 +58,10 @@ static int pairs(json_t *v, struct arena *a, struct wire_list *ret)
     json_t *one;
     json_object_foreach(v, key, one)
     {
-        if (!json_is_string(one))
+        size_t klen = strlen(key);
+        if (!json_is_string(one) || strchr(key, '='))
             return -EINVAL;
-        size_t klen = strlen(key), vlen = json_string_length(one);
+        size_t vlen = json_string_length(one);
         char *p = arena_alloc(a, klen + vlen + 2);
         memcpy(p, key, klen);
         p[klen] = '=';

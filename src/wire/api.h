@@ -4,8 +4,8 @@
 /*
  * api - JSON bodies of API requests into structs, by tables of fields.
  *
- * A table says which members an object may have and where in a struct each goes. A member that is not in the table is an
- * error that names it, never ignored; so is one of another type. What is absent leaves the struct as it was, so a
+ * A table says which members an object may have and where in a struct each goes. A member that is not in the table is
+ * an error that names it, never ignored; so is one of another type. What is absent leaves the struct as it was, so a
  * caller sets defaults first.
  *
  * Threads: pure functions.

@@ -5,9 +5,9 @@
  * wire - the messages between a worker and whoever drives it: the command line, or the scheduler.
  *
  * Model. The two ends share a SOCK_SEQPACKET socket. A message is a type and a body; on the socket it is cut into
- * frames of at most LIMIT_MSG bytes, each with a 12-byte header (u32 type, u32 flags, u32 session), and WIRE_MORE set in
- * all frames but the last. This module turns structs into bodies and bodies into structs; it does no I/O (worker/chan.h
- * does).
+ * frames of at most LIMIT_MSG bytes, each with a 12-byte header (u32 type, u32 flags, u32 session), and WIRE_MORE set
+ * in all frames but the last. This module turns structs into bodies and bodies into structs; it does no I/O
+ * (worker/chan.h does).
  *
  * The session is a number that the driver gives with CREATE and that is free again after PARK. A driver of one session
  * calls it 0. READY, REPLAY, COMPILE and what answers them are of no session, and their number says nothing.

@@ -42,6 +42,7 @@ struct serving {
     struct vfs *tmpl;
     const struct worker_config *cfg;
     struct userland *userland;
+    struct journal_store *store; /* of many sessions; opened for the first */
     uint32_t n_mounts; /* descriptors that are not a session's yet */
     struct hosted *open[LIMIT_WORKER_SESSIONS]; /* by number */
     uint32_t n_open;                            /* no number from here on is in use */
@@ -175,11 +176,17 @@ static int open_journal(struct hosted *h, const struct wire_create *m, const str
     if (!w->cfg->kept)
         return err_set(err, -EINVAL, "this worker was given no store");
     FD_AUTO int trace_fd = w->cfg->many ? chan_take_fd(&w->chan) : w->cfg->trace_fd;
-    FD_AUTO int store_fd = w->cfg->many ? dup(w->cfg->store_fd) : w->cfg->store_fd;
+    FD_AUTO int store_fd = w->cfg->many ? -1 : w->cfg->store_fd;
     FD_AUTO int lock_fd = w->cfg->many ? chan_take_fd(&w->chan) : -1; /* else it stays as long as the worker */
-    if (trace_fd < 0 || store_fd < 0 || (w->cfg->many && lock_fd < 0))
+    if (trace_fd < 0 || (w->cfg->many && lock_fd < 0))
         return err_set(err, -EBADF, "the session's log did not come with its name");
-    const struct journal_config jc = {.store_fd = fd_steal(&store_fd),
+    if (w->cfg->many && !w->store) {
+        int r = journal_store_open(dup(w->cfg->store_fd), &w->store, err);
+        if (r)
+            return r;
+    }
+    const struct journal_config jc = {.shared = w->store,
+                                      .store_fd = fd_steal(&store_fd),
                                       .trace_fd = fd_steal(&trace_fd),
                                       .lock_fd = fd_steal(&lock_fd),
                                       .fresh = m->fresh,
@@ -715,6 +722,7 @@ int worker_serve(int sock, const struct worker_config *cfg, struct userland *use
         if (w->open[i] && (w->open[i]->journal || MEM_LEAK_CHECK))
             hosted_free(w->open[i]);
     }
+    journal_store_close(w->store);
     if (MEM_LEAK_CHECK)
         free_all(w);
     return r == -EPIPE ? 0 : r;

@@ -5,9 +5,9 @@
  * worker - the confined process that holds sessions, and the handle its driver has on it.
  *
  * worker_spawn() makes a socket pair and a child in namespaces of its own; the child gives up its rights (confine.h),
- * says READY with what could be applied, and serves messages (wire/wire.h) until the socket closes. It holds one session
- * (what `run` and `shell` need), or many of one tenant (the server). Many take turns on its one thread: one that computes
- * is interrupted about every millisecond when another has something to do.
+ * says READY with what could be applied, and serves messages (wire/wire.h) until the socket closes. It holds one
+ * session (what `run` and `shell` need), or many of one tenant (the server). Many take turns on its one thread: one
+ * that computes is interrupted about every millisecond when another has something to do.
  *
  * Invariants:
  *   1. No guest byte is looked at before confine_self() has succeeded.

@@ -150,8 +150,8 @@ struct param {
     struct word *arg;              /* word after the operator; pattern; offset expression */
     struct word *arg2;             /* replacement; length expression */
     struct str source;             /* text between the braces, for "bad substitution" and for printing */
-    struct str around;             /* what a message shows: of a bad substitution the quoted text or value that it stands
-                                      in, of an indirection its own name; may be empty */
+    struct str around;             /* what a message shows: of a bad substitution the quoted text or value that it
+                                      stands in, of an indirection its own name; may be empty */
     struct arith *arith1, *arith2; /* cache: compiled offset and length */
     struct arith *arith_sub;       /* cache: compiled subscript */
     struct pattern *pattern;       /* cache: compiled constant pattern */

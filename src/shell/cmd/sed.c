@@ -37,10 +37,10 @@ int sed_fail(struct sed *s, enum sed_status status, const char *fmt, ...)
 {
     BUF_AUTO struct buf b;
     va_list ap;
+    buf_init(&b, LIMIT_STRING);
     s->status = (int)status;
     if (s->c->p->must_end)
         return -1;
-    buf_init(&b, LIMIT_STRING);
     buf_addf(&b, "%s: ", s->c->name);
     va_start(ap, fmt);
     buf_vaddf(&b, fmt, ap);

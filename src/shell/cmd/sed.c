@@ -61,11 +61,11 @@ int sed_no_memory(struct sed *s)
 static int script_file(struct sed *s, const char *name)
 {
     BUF_AUTO struct buf b;
+    buf_init(&b, LIMIT_SCRIPT);
     bool std_in = strcmp(name, "-") == 0 || strcmp(name, "/dev/stdin") == 0;
     int fd = std_in ? 0 : cmd_open_safe(s->c, name, O_RDONLY, 0);
     if (fd < 0)
         return sed_fail(s, SED_PANIC, "couldn't open file %s: %s", name, errtab_text(fd));
-    buf_init(&b, LIMIT_SCRIPT);
     int r = cmd_read_all(s->c, fd, &b);
     cmd_close_input(s->c, fd);
     if (r < 0)

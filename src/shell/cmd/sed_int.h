@@ -60,6 +60,7 @@ struct sed_regex {
     unsigned flags;
     bool no_groups;
     bool bytewise;          /* see sed_regex.c */
+    char anchor;            /* the pattern is "^" or "$" and no more; else 0 */
     struct sed_regex *next; /* all, to be freed */
 };
 
@@ -309,8 +310,9 @@ int sed_translate(struct sed *s, const struct sed_trans *t);
 /* Appends to a space: 0, -1 after a message. */
 int sed_add(struct sed *s, struct sed_space *to, const char *p, size_t n);
 
-/* The bytes of a space. */
+/* The bytes of a space; never NULL. */
 static inline char *sed_bytes(const struct sed_space *sp)
 {
-    return sp->mem + sp->at;
+    static char none[1];
+    return sp->mem ? sp->mem + sp->at : none;
 }

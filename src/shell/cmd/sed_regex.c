@@ -111,6 +111,8 @@ int sed_regex(struct sed_parse *ps, struct str text, unsigned flags, int needed,
     re->flags = REGEX_DIALECT(REGEX_SED) | flags | (s->extended ? REGEX_ERE : 0) | (s->utf8 ? REGEX_UTF8 : 0);
     re->no_groups = needed == 0;
     re->bytewise = is_bytewise(re);
+    if (text.n == 1 && !(flags & REGEX_NEWLINE) && (text.p[0] == '^' || text.p[0] == '$'))
+        re->anchor = text.p[0];
     re->next = s->regexes;
     s->regexes = re;
     int r = compile(s, re, &msg);
@@ -137,6 +139,13 @@ int sed_match(struct sed *s, struct sed_regex *re, size_t start, struct regex_sp
             return -1;
     }
     struct str text = str_of(sed_bytes(&s->space), s->space.n);
+    if (re->anchor) {
+        /* Often used to put something in front or behind. */
+        ptrdiff_t at = re->anchor == '^' ? 0 : (ptrdiff_t)text.n;
+        for (int i = 0; i < n; i++)
+            spans[i] = i == 0 ? (struct regex_span){at, at} : (struct regex_span){-1, -1};
+        return re->anchor == '$' || start == 0;
+    }
     int r = n == 0 && start == 0 ? regex_test(re->re, text) : regex_exec(re->re, text, start, 0, spans, (size_t)n);
     if (r >= 0)
         return r;

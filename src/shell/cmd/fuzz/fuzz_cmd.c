@@ -13,9 +13,9 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char *const allowed[] = {
-    "basename", "cat",  "chmod", "chown",  "cp",    "cut", "date",     "dirname",  "du", "env",   "head",  "id",
-    "ls",       "ln",   "mkdir", "mktemp", "mv",    "pwd", "readlink", "realpath", "rm", "rmdir", "sed",   "seq",
-    "sort",     "stat", "tail",  "tee",    "touch", "tr",  "uname",    "uniq",     "wc", "which", "xargs",
+    "basename", "cat",  "chmod", "chown", "cp",     "cut",   "date", "diff",     "dirname",  "du", "env",   "head",
+    "id",       "ls",   "ln",    "mkdir", "mktemp", "mv",    "pwd",  "readlink", "realpath", "rm", "rmdir", "sed",
+    "seq",      "sort", "stat",  "tail",  "tee",    "touch", "tr",   "uname",    "uniq",     "wc", "which", "xargs",
 };
 
 static bool is_allowed(const char *name)

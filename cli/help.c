@@ -177,11 +177,13 @@ static const char help_serve[] =
     "Exit status: 0 after SIGTERM or SIGINT; 125 it could not listen or start a worker.\n";
 
 static const char help_tools[] =
-    "Usage: frontal-sandbox tools [--json]\n"
+    "Usage: frontal-sandbox tools [--options] [--json]\n"
     "\n"
     "List every command of a session beside the shell's own: its depth (builtin: a C command; userland: the real\n"
     "program, compiled to WebAssembly), its version, licence and source. A C command that lacks an option hands\n"
     "over to the userland's program of its name. --json prints one object a line.\n"
+    "--options lists every command and option, and what runs it where the userland is built: builtin, userland,\n"
+    "nobody (it is refused by name), or a whole machine.\n"
     "\n"
     "Exit status: 0, or 125.\n";
 

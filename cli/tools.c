@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* frontal-sandbox tools: every command there is, what runs it, its version, licence and source. */
+/* frontal-sandbox tools: every command there is, what runs it, its version, licence and source; and its options. */
 
 #include "cli/cli.h"
 
@@ -89,12 +89,58 @@ static int show(bool json, const struct row *rows, size_t n)
     return cli_print(&out) ? CLI_FAILED : 0;
 }
 
+/* ---- --options ---- */
+
+struct option_list {
+    struct buf *out;
+    struct cli_view *v; /* NULL: JSON */
+};
+
+static void put_option(void *arg, const struct session_option *o)
+{
+    struct option_list *l = arg;
+    if (l->v) {
+        cli_put(l->v, l->out, CLI_BOLD, o->command, 16);
+        cli_put(l->v, l->out, CLI_PLAIN, o->name ? o->name : "", 32);
+        cli_put(l->v, l->out, CLI_PLAIN, o->by, 0);
+        buf_putc(l->out, '\n');
+        return;
+    }
+    const struct json_member m[] = {
+        JSON_TEXT("command", str_c(o->command)),
+        JSON_TEXT_OR_NULL("option", str_c(o->name ? o->name : "")),
+        JSON_TEXT_OR_NULL("argument", str_c(o->argument ? o->argument : "")),
+        JSON_TEXT("by", str_c(o->by)),
+        JSON_TEXT_OR_NULL("why", str_c(o->why ? o->why : "")),
+    };
+    json_object_line(l->out, m, sizeof(m) / sizeof(m[0]));
+}
+
+/* Every command and option, and what runs it in a session with the userland. */
+static int show_options(bool json)
+{
+    struct cli_view v;
+    BUF_AUTO struct buf out;
+    buf_init(&out, 4u << 20);
+    cli_view_init(&v);
+    struct option_list l = {&out, json ? NULL : &v};
+    session_options(put_option, &l);
+    return cli_print(&out) ? CLI_FAILED : 0;
+}
+
 int cli_tools(int argc, char **argv)
 {
-    bool json;
+    bool json, options = argc > 1 && strcmp(argv[1], "--options") == 0;
+    if (options) {
+        argv[1] = argv[0];
+        argc--;
+        argv++;
+    }
     int parsed = cli_json_only(argc, argv, &json);
     if (parsed)
         return parsed < 0 ? CLI_FAILED : 0;
+    if (options)
+        return show_options(json);
     const char *commands[SESSION_COMMANDS];
     struct wasm_tool *tools = NULL;
     size_t n_tools = 0, n_commands = session_commands(commands);

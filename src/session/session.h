@@ -86,6 +86,18 @@ struct session_host {
 #define SESSION_COMMANDS 256
 size_t session_commands(const char *names[SESSION_COMMANDS]);
 
+/* A row of the table of options: what runs @command with @name. */
+struct session_option {
+    const char *command;
+    const char *name;     /* "-n, --number", "-name"; NULL: the command itself */
+    const char *argument; /* "none", "required" or "optional"; NULL without a name */
+    const char *by;       /* "builtin", "userland", "nobody" or "machine" */
+    const char *why;      /* why it is not here; NULL: it is */
+};
+
+/* Calls @fn for each row, sorted by command, for a session with the userland. What it gets is borrowed for the call. */
+void session_options(void (*fn)(void *arg, const struct session_option *o), void *arg);
+
 /* The tree all sessions of a worker start from: base directories, the C commands, and the userland (NULL: none). NULL
  * when memory is short. */
 struct vfs *session_template(const struct session_userland *u);

@@ -28,6 +28,13 @@ static const char *const userland[] = {
     "xzdec", "zcat", "zip", "zipinfo", "zstd", "zstdcat", "zstdmt",
 };
 
+/* C commands that the userland has no program for, sorted: what they cannot do nobody does. */
+static const char *const alone[] = {
+    "arch", "bash", "clear", "df", "free", "getconf", "getent", "hd", "hexdump", "hostname", "locale", "man", "pgrep",
+    "pidof", "pkill", "ps", "reset", "rev", "sh", "stty", "sudo", "timeout", "top", "tput", "uptime", "users", "w",
+    "which", "who", "xxd",
+};
+
 /* Why a kind of programs is not here. */
 enum kind { PACKAGES, JAVASCRIPT, SERVICES, CONTAINERS, NETWORK, MACHINE };
 
@@ -172,4 +179,17 @@ void sh_hint_command(struct shell *sh, struct str name)
         sh_hint_crlf(sh);
     else
         hint_near(sh, name);
+}
+
+bool shell_alone(struct str name)
+{
+    return KNOWN(alone, name);
+}
+
+void shell_elsewhere_each(void (*fn)(void *arg, const char *name, const char *why), void *arg)
+{
+    for (size_t i = 0; i < sizeof userland / sizeof *userland; i++)
+        fn(arg, userland[i], NULL);
+    for (size_t i = 0; i < sizeof machine / sizeof *machine; i++)
+        fn(arg, machine[i].name, why[machine[i].kind]);
 }

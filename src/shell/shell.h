@@ -103,6 +103,15 @@ struct outcome shell_main(struct proc *p, void *arg);
  * statuses 126, 127 as env(1) and shells give. */
 struct outcome shell_main_argv(struct proc *p, void *arg);
 
+/* ---- what there is, for those who list it ---- */
+
+/* Whether the userland has no program for the C command @name, so that what the command refuses nobody does. */
+bool shell_alone(struct str name);
+
+/* Calls @fn for each program that is no C command: of the userland, whether that is built or not (@why NULL), and of a
+ * whole machine (@why: the end of a sentence that its name begins). */
+void shell_elsewhere_each(void (*fn)(void *arg, const char *name, const char *why), void *arg);
+
 /* ---- a shell that stays: the interactive shell and persistent shells of the API ---- */
 
 /* What such a shell asks of its owner. */

@@ -39,6 +39,20 @@ def tools_are_listed(t):
 
 
 @case
+def options_are_listed(t):
+    rows = [json.loads(line) for line in run(['--options', '--json'], verb='tools').out.splitlines()]
+    names = [r['command'] for r in rows]
+    t.equal(names, sorted(names))
+    t.ok(any(r['command'] == 'cat' and r['option'] == '-n, --number' and r['by'] == 'builtin' for r in rows))
+    t.ok(any(r['command'] == 'find' and r['option'] == '-name' for r in rows))
+    t.ok(any(r['command'] == 'docker' and r['by'] == 'machine' and r['why'] for r in rows))
+    for r in rows if HAVE else []:
+        if r['option'] and r['by'] != 'builtin':
+            t.equal(r['by'], 'userland' if r['command'] in HAVE else 'nobody', r['command'])
+    t.equal(run(['--options', '--nothing'], verb='tools').status, 125)
+
+
+@case
 def each_tool_is_known_when_it_is_not_there(t):
     env = dict(os.environ, FRONTAL_USERLAND=t.path('none'))
     only = [n for n, row in HAVE.items() if row['depths'] == ['userland'] and n != 'python3-plain']

@@ -230,10 +230,10 @@ static int chmod_main(struct cmd *c)
 {
     struct chmod m = {.c = c};
     const char *reference = NULL;
-    struct vfs_ctx ctx = cmd_ctx(c);
     uint32_t unused;
     if (options(&m, &reference) < 0)
         return cmd_usage_status(c);
+    struct vfs_ctx ctx = cmd_ctx(c);
     if (reference && m.mode)
         return cmd_usage_error(c, "cannot combine mode and --reference options");
     if (!reference && !m.mode && c->optind < c->argc)

@@ -64,8 +64,10 @@ struct cmd {
     bool opt_by_tool; /* the userland's tool, if there is one, tells what is wrong with options */
     uint8_t opt_fail; /* enum cmd_opt_fail of cmd_opt.c: why cmd_getopt() gave -2 */
     bool written;     /* something went to a descriptor: too late for handing over */
+    bool ask_table;   /* cmd_getopt() only notes its table: cmd_table() */
     bool hand_over;   /* the userland's tool takes over, because of: */
     char reason[160];
+    const struct cmd_opt *table;
     /* made on first use, in keep */
     struct cmd_users *users;
     struct cmd_zone *zone;
@@ -110,6 +112,16 @@ struct cmd_opt {
  * which an ambiguous abbreviation lists its possibilities.
  */
 int cmd_getopt(struct cmd *c, const struct cmd_opt *opts, bool posix_order);
+
+/* The table that @def gives to cmd_getopt(), or NULL: it reads its words itself, as cmd_table.c lists. A command calls
+ * cmd_getopt() before anything that needs a process. */
+const struct cmd_opt *cmd_table(const struct cmd_def *def);
+
+#define CMD_ONE_DASH 0x200 /* or-ed into arg by cmd_options(): a word behind one dash ("-name") */
+
+/* Calls @fn for each option of @def: those of its table, else those that its help names. What it gets is borrowed for
+ * the call. */
+void cmd_options(const struct cmd_def *def, void (*fn)(void *arg, const struct cmd_opt *o), void *arg);
 
 /* Status after cmd_getopt() gave -2: 0 for --help and --version, 2 for an option not implemented here, else the tool's
  * own. */

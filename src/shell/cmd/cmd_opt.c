@@ -231,6 +231,11 @@ static bool opt_is_operand(const char *w)
  */
 int cmd_getopt(struct cmd *c, const struct cmd_opt *opts, bool posix_order)
 {
+    if (c->ask_table) {
+        c->table = opts;
+        c->opt_fail = OPT_SHOWN;
+        return -2;
+    }
     if (c->opt_pos > 0)
         return opt_short(c, opts);
     int from = c->optind;

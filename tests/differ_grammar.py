@@ -29,7 +29,8 @@ class Grammar:
         self.only = only
 
     FILTERS = {'cat', 'head', 'tail', 'wc', 'cut', 'tr', 'sort', 'uniq', 'sed', 'awk', 'grep', 'tac', 'nl', 'fold', 'expand', 'unexpand',
-               'fmt', 'paste', 'tee', 'od', 'base64', 'md5sum', 'cksum', 'xargs', 'numfmt', 'tsort', 'pr', 'sha256sum', 'gzip'}
+               'fmt', 'paste', 'tee', 'od', 'base64', 'md5sum', 'cksum', 'xargs', 'numfmt', 'tsort', 'pr', 'sha256sum', 'gzip', 'base32', 'sum', 'sha512sum',
+               'shuf'}
 
     # ---- small parts ----
 
@@ -188,7 +189,7 @@ class Grammar:
         return 'nl' + self.pick('', ' -ba', ' -bn', ' -w3', " -s': '", ' -v5 -i2', ' -nrz', ' -nln', " -bp'^a'", ' -ba -l2') + self.input(pipe, 1, 1)
 
     def c_fold(self, pipe):
-        return 'fold' + self.pick(' -w10', ' -w 20 -s', ' -b -w7', ' -5', ' -sw 15') + self.input(pipe, 1, 1)
+        return 'fold' + self.pick(' -w10', ' -w 20 -s', ' -b -w7', ' -5', ' -sw 15', ' -w 1', ' -bs -w 6', ' -s -w 3') + self.input(pipe, 1, 1)
 
     def c_expand(self, pipe):
         return 'expand' + self.pick('', ' -t4', ' -i', ' -t 2,6,10', ' -i -t3', ' -t /4') + self.input(pipe, 1, 1)
@@ -208,7 +209,8 @@ class Grammar:
         return 'tee' + self.pick('', ' -a', '', ' -p') + ' ' + self.pick('out3', 'out1', 'out1 out2', '/dev/null', 'nodir/x') + ('' if pipe else ' < ' + self.file(0))
 
     def c_od(self, pipe):
-        return 'od' + self.pick('', ' -c', ' -An -tx1', ' -tx2z', ' -b', ' -An -c -w8', ' -td4', ' -j3 -N10 -c', ' -Ax -tu1', ' -v -to1', ' -s') + self.input(pipe, 1, 1)
+        return 'od' + self.pick('', ' -c', ' -An -tx1', ' -tx2z', ' -b', ' -An -c -w8', ' -td4', ' -j3 -N10 -c', ' -Ax -tu1', ' -v -to1', ' -s', ' -ta', ' -tx8z -w16', ' -i', ' -tx1 -tc', ' -td1z -w5', ' --endian=big -tx4',
+                                ' -l -N 20', ' -to4 -Ad', ' -w3 -tx1', ' -b -c') + self.input(pipe, 1, 1)
 
     def c_base64(self, pipe):
         return self.pick('base64' + self.pick('', ' -w 20', ' -w0'), 'base64 | base64 -d' if pipe else 'base64 -w30') + ('' if pipe else ' ' + self.file())
@@ -221,6 +223,31 @@ class Grammar:
 
     def c_cksum(self, pipe):
         return self.pick('cksum', 'sum', 'cksum -a crc', 'cksum -a md5', 'sum -s') + self.input(pipe)
+
+    def c_base32(self, pipe):
+        return self.pick('base32' + self.pick('', ' -w 20', ' -w0'), 'base32 | base32 -d' if pipe else 'base32 -w9') + ('' if pipe else ' ' + self.file())
+
+    def c_sum(self, pipe):
+        return 'sum' + self.pick('', ' -r', ' -s') + self.input(pipe)
+
+    def c_sha512sum(self, pipe):
+        sums = self.pick('md5sum', 'sha224sum', 'sha384sum', 'sha512sum', 'sha1sum')
+        if pipe:
+            return sums + self.pick('', ' --tag', ' -c', ' -c --quiet')
+        return f'{sums} {self.files()} > out1; {sums} -c{self.pick("", " --quiet", " --status", " -w", " --strict", " --ignore-missing")} out1'
+
+    def c_shuf(self, pipe):
+        how = self.pick(f' -n {self.n()}', f' -n {self.n(90, 99)} | sort', ' | sort', ' -r -n 4', ' -z | tr "\\0" x')
+        if pipe:
+            return f'shuf{how} | wc -l'
+        return self.pick(f'shuf {self.file()} | sort', f'shuf -i {self.n(1, 5)}-{self.n(4, 9)} | sort', 'shuf -e a b c | sort', f'shuf {self.file()}{how} | wc -l', 'shuf -n1 -e x x')
+
+    def c_printenv(self, pipe):
+        return self.pick('A=1 printenv A', 'printenv NOSUCH', 'A=1 B=2 printenv A B NOSUCH', 'printenv HOME | wc -l', 'A="x y" printenv -0 A | tr "\\0" "\\n"', 'env -i A=1 B=2 printenv')
+
+    def c_link(self, pipe):
+        return self.pick(f'link {self.file()} {self.pick(*NEW)}', f'unlink {self.file()}', f'unlink {self.pick(*DIRS)}', 'link a.txt b.txt', 'link a.txt', 'unlink a.txt b.txt', 'mkfifo ff; stat -c "%F %a" ff; rm ff',
+                         'mkfifo -m 640 ff; stat -c "%F %a" ff; rm ff', 'mkfifo a.txt', 'mkfifo ff && { echo x > ff & cat ff; wait; rm ff; }', f'sync {self.file()}')
 
     def c_xargs(self, pipe):
         body = 'xargs' + self.opts('-r', '-t' if self.safe else '-r', p=.2) + self.pick('', ' -n1', ' -n 2', ' -L1', " -I{}", ' -d , ', " -d '\\n'", ' -0', ' -s 200', " -n3 -P1", ' -I % ', ' -E the') + ' '

@@ -272,14 +272,15 @@ static size_t line_end(struct str buf, size_t at, char eol)
     return p ? (size_t)(p - buf.p) : buf.n;
 }
 
-/* Runs RX_LINES from the start of a line: 1 and a place in the first line that matches, 0 or an error. */
-static int scan_lines(struct regex *re, struct str buf, size_t from, char eol, size_t *ret_at)
+/* Runs RX_LINES from a place in a line, which has @left before it: 1 and a place in the first line that matches, 0 or an
+ * error. */
+static int scan_lines(struct regex *re, struct str buf, size_t from, enum rx_ctx left, char eol, size_t *ret_at)
 {
     struct rx_dfa *d = &re->lines;
     struct rx_char c = {0};
     size_t p = from;
     d->eol = (unsigned char)eol;
-    uint32_t s = rx__dfa_start(d, RX_EDGE, false);
+    uint32_t s = rx__dfa_start(d, left, false);
     if (s == RX_NONE)
         return -ENOMEM;
     for (;;) {
@@ -350,7 +351,10 @@ int regex_find_line(struct regex *re, struct str buf, size_t from, char eol, siz
             within.n = line_end(buf, at, eol);
         }
         if (!re->lit.exact) {
-            r = scan_lines(re, within, begin, eol, &at);
+            /* No match of the line begins before the string that all begin with. */
+            bool skip = re->lit.n > 0 && re->lit.prefix && !needs_check(re) && at > begin;
+            size_t start = skip ? at : begin;
+            r = scan_lines(re, within, start, skip ? rx__left(re, buf, at, 0) : RX_EDGE, eol, &at);
             if (r < 0 || (r == 0 && re->lit.n == 0))
                 return r;
             if (r == 0) {

@@ -200,10 +200,23 @@ static void select_lines(struct scan *s, size_t from, size_t to)
     s->found += n;
 }
 
+/* Whether each line is selected and none printed, so that they need only be counted. */
+static bool counts_all(const struct scan *s)
+{
+    const struct grep *g = s->g;
+    bool empty = g->n_patterns == 1 && g->patterns[0].text.n == 0 && !g->pcre && !g->words && !g->lines;
+    return empty && g->count && g->out_quiet && !g->invert && !g->first_only && g->max_count == INT64_MAX;
+}
+
 /* Whole lines [from, to) of the buffer. */
 static void scan_lines(struct scan *s, size_t from, size_t to)
 {
     struct grep *g = s->g;
+    if (counts_all(s)) {
+        s->found += (int64_t)count_eols(g->buf + from, to - from, g->eol);
+        s->after_last = s->base + to;
+        return;
+    }
     while (from < to && s->left > 0 && !g->stop && g->c->out_err == 0) {
         size_t b, e;
         int r = find_line(g, str_of(g->buf + from, to - from), &b, &e);

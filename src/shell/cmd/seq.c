@@ -353,6 +353,19 @@ static int digits_cmp(const char *a, size_t an, const char *b, size_t bn)
     return an != bn ? (an < bn ? -1 : 1) : memcmp(a, b, an);
 }
 
+/* Bytes that are copied for a number, however many digits it has: a length that is known makes it one instruction. */
+#define SEQ_COPY 32u
+/* Numbers of so many digits are counted in 64 bits. */
+#define SEQ_SHORT 18u
+
+/* How many numbers there are from @a to @b, when both are short; UINT64_MAX: they must be compared one by one. */
+static uint64_t how_many(const char *a, size_t an, const char *b, size_t bn, unsigned step)
+{
+    if (!b || an > SEQ_SHORT || bn > SEQ_SHORT)
+        return UINT64_MAX;
+    return (strtoull(b, NULL, 10) - strtoull(a, NULL, 10)) / step + 1;
+}
+
 /* From @a to @b (NULL: without end), both of digits only. */
 static int count_digits(struct seq *q, const char *a, const char *b, unsigned step)
 {
@@ -367,19 +380,25 @@ static int count_digits(struct seq *q, const char *a, const char *b, unsigned st
         if (digits_cmp(a, an, b, bn) > 0)
             return 0;
     }
-    char *room = arena_try(c->arena, cap);
+    char *room = arena_try(c->arena, cap + SEQ_COPY);
     if (!room)
         return cmd_no_memory(c);
     char *end = room + cap, *p = end - an, sep = q->separator[0];
+    uint64_t left = how_many(a, an, b, bn, step);
+    bool counted = left != UINT64_MAX;
     memcpy(p, a, an);
+    memset(end, 0, SEQ_COPY);
     for (bool more = true; more && cmd_poll(c) == 0;) {
         size_t n = (size_t)(end - p);
-        if (used + n + 1 > sizeof block) {
+        if (used + NUM_MAX(n, SEQ_COPY) + 1 > sizeof block) {
             if (cmd_write(c, block, used) < 0)
                 return 0;
             used = 0;
         }
-        if (n + 1 > sizeof block) {
+        if (n <= SEQ_COPY) {
+            memcpy(block + used, p, SEQ_COPY);
+            used += n;
+        } else if (n + 1 > sizeof block) {
             if (cmd_write(c, p, n) < 0)
                 return 0;
         } else {
@@ -389,7 +408,7 @@ static int count_digits(struct seq *q, const char *a, const char *b, unsigned st
         p = add_step(p, end, step);
         if (p - room < 8) /* only without an end: a number of so many digits is never reached */
             break;
-        more = !b || digits_cmp(p, (size_t)(end - p), b, bn) <= 0;
+        more = counted ? --left > 0 : !b || digits_cmp(p, (size_t)(end - p), b, bn) <= 0;
         block[used++] = more ? sep : '\n';
     }
     cmd_write(c, block, used);

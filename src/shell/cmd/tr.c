@@ -214,33 +214,125 @@ static void tables(struct tr *t, bool has_s2)
 
 /* ---- the stream ---- */
 
-/* Changes a block in place; *last is the byte before it (-1: none), for squeezing. Returns what is left of it. */
-static size_t change(const struct tr *t, uint8_t *p, size_t n, int *last)
+typedef uint8_t tr_vec __attribute__((vector_size(16)));
+
+/* When the map only moves the bytes of one range by one distance ("a-z" to "A-Z"), that range and distance. */
+static bool map_is_shift(const struct tr *t, uint8_t *ret_low, uint8_t *ret_count, uint8_t *ret_by)
+{
+    int low = 0, high = 255;
+    while (low < 256 && t->map[low] == low)
+        low++;
+    if (low == 256)
+        return false;
+    while (t->map[high] == high)
+        high--;
+    for (int i = low; i <= high; i++)
+        if ((uint8_t)(t->map[i] - i) != (uint8_t)(t->map[low] - low))
+            return false;
+    *ret_low = (uint8_t)low;
+    *ret_count = (uint8_t)(high - low);
+    *ret_by = (uint8_t)(t->map[low] - low);
+    return true;
+}
+
+static void map_bytes(const struct tr *t, uint8_t *p, size_t n)
+{
+    uint8_t low, count, by, map[256];
+    if (n >= sizeof(tr_vec) && map_is_shift(t, &low, &count, &by)) {
+        for (; n >= sizeof(tr_vec); n -= sizeof(tr_vec), p += sizeof(tr_vec)) {
+            tr_vec v;
+            memcpy(&v, p, sizeof v);
+            v += (tr_vec)(v - low <= count) & by;
+            memcpy(p, &v, sizeof v);
+        }
+    }
+    memcpy(map, t->map, sizeof map); /* a copy that what is written cannot be part of */
+    for (size_t i = 0; i < n; i++)
+        p[i] = map[p[i]];
+}
+
+static size_t delete_bytes(const struct tr *t, uint8_t *p, size_t n)
 {
     size_t to = 0;
-    if (!t->delete &&!t->squeeze) {
-        for (size_t i = 0; i < n; i++)
-            p[i] = t->map[p[i]];
-        return n;
-    }
-    if (!t->squeeze) {
-        for (size_t i = 0; i < n; i++) {
-            p[to] = p[i];
-            to += !t->drop[p[i]];
-        }
-        return to;
-    }
-    int before = *last;
+    bool drop[256];
+    memcpy(drop, t->drop, sizeof drop);
     for (size_t i = 0; i < n; i++) {
-        if (t->delete &&t->drop[p[i]])
-            continue;
-        uint8_t ch = t->map[p[i]];
-        if (ch == before && t->once[ch])
-            continue;
-        before = p[to++] = ch;
+        uint8_t ch = p[i];
+        p[to] = ch;
+        to += !drop[ch];
+    }
+    return to;
+}
+
+/* The byte that is squeezed when it is the only one, else -1. */
+static int only_byte(const bool once[256])
+{
+    int only = -1;
+    for (int i = 0; i < 256; i++) {
+        if (once[i] && only >= 0)
+            return -1;
+        if (once[i])
+            only = i;
+    }
+    return only;
+}
+
+/* How many bytes from p[0] on certainly stay, as they differ from the one before or are not @only (if that is no less
+ * than 0): p[-1] is there. */
+static size_t without_repeats(const uint8_t *p, size_t n, int only)
+{
+    typedef uint64_t half __attribute__((vector_size(16)));
+    size_t i = 0;
+    for (; n - i >= sizeof(tr_vec); i += sizeof(tr_vec)) {
+        tr_vec v, before;
+        memcpy(&v, p + i, sizeof v);
+        memcpy(&before, p + i - 1, sizeof before);
+        tr_vec same = (tr_vec)(v == before);
+        if (only >= 0)
+            same &= (tr_vec)(v == (uint8_t)only);
+        if (((half)same)[0] | ((half)same)[1])
+            break;
+    }
+    while (i < n && (p[i] != p[i - 1] || (only >= 0 && p[i] != only)))
+        i++;
+    return i;
+}
+
+static size_t squeeze_bytes(const struct tr *t, uint8_t *p, size_t n, int *last)
+{
+    size_t to = 0, i = 0;
+    bool once[256];
+    memcpy(once, t->once, sizeof once);
+    int before = *last, only = only_byte(once);
+    while (i < n) {
+        /* Bytes that are no repeats go as they are; then a few one by one. */
+        size_t run = i > 0 ? without_repeats(p + i, n - i, only) : 0;
+        if (run > 0) {
+            if (to != i)
+                memmove(p + to, p + i, run);
+            to += run;
+            i += run;
+            before = p[to - 1];
+        }
+        for (size_t end = NUM_MIN(n, i + 16); i < end; i++) {
+            uint8_t ch = p[i];
+            if (ch == before && once[ch])
+                continue;
+            before = p[to++] = ch;
+        }
     }
     *last = before;
     return to;
+}
+
+/* Changes a block in place; *last is the byte before it (-1: none), for squeezing. Returns what is left of it. */
+static size_t change(const struct tr *t, uint8_t *p, size_t n, int *last)
+{
+    if (t->delete)
+        n = delete_bytes(t, p, n);
+    if (t->translate)
+        map_bytes(t, p, n);
+    return t->squeeze ? squeeze_bytes(t, p, n, last) : n;
 }
 
 static int run(struct tr *t)

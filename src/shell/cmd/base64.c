@@ -29,9 +29,9 @@ struct base {
     const struct code *code;
     bool ignore;
     uint64_t wrap, column;
-    char pairs[4096][2];  /* base64: of 12 bits */
-    uint8_t value[256];   /* of a character; NO_VALUE */
-    char group[8];        /* of decoding: what is there of one */
+    char pairs[4096][2]; /* of the bits of two characters */
+    uint8_t value[256];  /* of a character; NO_VALUE */
+    char group[8];       /* of decoding: what is there of one */
     unsigned in_group;
 };
 
@@ -72,8 +72,8 @@ static char *encode_groups(const struct base *b, const uint8_t *p, size_t groups
     }
     for (; groups > 0; groups--, p += 5, to += 8) {
         uint64_t v = (uint64_t)p[0] << 32 | (uint64_t)p[1] << 24 | (uint64_t)p[2] << 16 | (uint64_t)p[3] << 8 | p[4];
-        for (int i = 0; i < 8; i++)
-            to[i] = b->code->alphabet[v >> (35 - 5 * i) & 31];
+        for (unsigned i = 0; i < 4; i++)
+            memcpy(to + 2 * i, b->pairs[v >> (30 - 10 * i) & 1023], 2);
     }
     return to;
 }
@@ -218,9 +218,10 @@ static void tables(struct base *b)
     memset(b->value, NO_VALUE, sizeof b->value);
     for (int i = 0; alphabet[i]; i++)
         b->value[(unsigned char)alphabet[i]] = (uint8_t)i;
-    for (int i = 0; b->code->chars == 4 && i < 4096; i++) {
-        b->pairs[i][0] = alphabet[i >> 6];
-        b->pairs[i][1] = alphabet[i & 63];
+    unsigned bits = b->code->bits;
+    for (unsigned i = 0; i < 1u << 2 * bits; i++) {
+        b->pairs[i][0] = alphabet[i >> bits];
+        b->pairs[i][1] = alphabet[i & ((1u << bits) - 1)];
     }
 }
 

@@ -24,65 +24,101 @@ struct expand {
     bool off; /* with -i: the line has begun with something else */
 };
 
-static int put_blanks(struct cmd *c, uint64_t n)
+/* What is put in small pieces, on its way to the output. */
+#define STAGE 8192u
+
+struct stage {
+    struct cmd *c;
+    size_t n;
+    char p[STAGE];
+};
+
+static void stage_flush(struct stage *s)
 {
-    static const char blanks[64] = "                                                                ";
-    for (; n > 0 && c->out_err == 0 && cmd_poll(c) == 0; n -= NUM_MIN(n, sizeof blanks))
-        cmd_write(c, blanks, (size_t)NUM_MIN(n, sizeof blanks));
-    return c->out_err;
+    cmd_write(s->c, s->p, s->n);
+    s->n = 0;
+}
+
+static void put_text(struct stage *s, const char *p, size_t n)
+{
+    if (n > STAGE - s->n)
+        stage_flush(s);
+    if (n > STAGE) {
+        cmd_write(s->c, p, n);
+    } else {
+        memcpy(s->p + s->n, p, n);
+        s->n += n;
+    }
+}
+
+static void put_blanks(struct stage *s, uint64_t n)
+{
+    while (n > 0 && s->c->out_err == 0 && cmd_poll(s->c) == 0) {
+        size_t part = (size_t)NUM_MIN(n, (uint64_t)(STAGE - s->n));
+        memset(s->p + s->n, ' ', part);
+        s->n += part;
+        n -= part;
+        if (s->n == STAGE)
+            stage_flush(s);
+    }
 }
 
 /* False: the line is too long for a column's number. */
-static bool expand_tab(struct expand *e)
+static bool expand_tab(struct expand *e, struct stage *s)
 {
     uint64_t next = tabs_next(&e->tabs, e->column, &e->stop);
     if (next == 0)
         next = e->column + 1;
-    if (next < e->column) {
-        cmd_err(e->c, "input line is too long");
+    if (next < e->column)
         return false;
-    }
-    put_blanks(e->c, next - e->column);
+    put_blanks(s, next - e->column);
     e->column = next;
     return true;
 }
 
+/* A byte that is neither plain text nor a tab that is changed. */
+static void other_byte(struct expand *e, struct stage *s, char ch)
+{
+    put_text(s, &ch, 1);
+    if (ch == '\n') {
+        e->column = e->stop = 0;
+        e->off = false;
+        return;
+    }
+    if (ch == '\b') {
+        e->column -= e->column > 0;
+        e->stop -= e->stop > 0;
+    }
+    e->off = e->initial;
+}
+
 static bool expand_block(struct expand *e, const char *p, size_t n)
 {
-    struct cmd *c = e->c;
-    for (const char *end = p + n; p < end && c->out_err == 0;) {
+    struct stage s = {.c = e->c};
+    bool ok = true;
+    for (const char *end = p + n; ok && p < end && e->c->out_err == 0;) {
+        const char *run = p;
         if (e->off) { /* nothing more in this line is changed */
             const char *nl = memchr(p, '\n', (size_t)(end - p));
-            size_t part = (size_t)((nl ? nl : end) - p);
-            cmd_write(c, p, part);
-            p += part;
+            p = nl ? nl : end;
+        } else {
+            while (p < end && ((unsigned char)*p > '\n' || (unsigned char)*p < '\b') && !(e->initial && *p != ' '))
+                p++;
         }
-        const char *run = p;
-        while (p < end && ((unsigned char)*p > '\n' || (unsigned char)*p < '\b') && !(e->initial && *p != ' '))
-            p++;
-        cmd_write(c, run, (size_t)(p - run));
+        put_text(&s, run, (size_t)(p - run));
         e->column += (size_t)(p - run);
         if (p == end)
             break;
-        if (*p == '\t') {
-            if (!expand_tab(e))
-                return false;
-        } else {
-            cmd_putc(c, *p);
-            if (*p == '\n') {
-                e->column = e->stop = 0;
-                e->off = false;
-            } else if (*p == '\b') {
-                e->column -= e->column > 0;
-                e->stop -= e->stop > 0;
-                e->off = e->initial;
-            } else {
-                e->off = e->initial;
-            }
-        }
+        if (*p == '\t')
+            ok = expand_tab(e, &s);
+        else
+            other_byte(e, &s, *p);
         p++;
     }
-    return true;
+    stage_flush(&s);
+    if (!ok)
+        cmd_err(e->c, "input line is too long");
+    return ok;
 }
 
 static int expand_file(struct expand *e, const char *name, char *block)

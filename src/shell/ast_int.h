@@ -381,6 +381,9 @@ void parser_free(struct parser *ps);
  * filled; the parser is at the start of the next line); -EINTR; -ENOMEM. */
 int parser_next(struct parser *ps, struct ast **ret, struct parse_error *ret_err);
 
+/* The lines that it takes are what set -o history records. */
+void parser_record(struct parser *ps);
+
 /* Whether lines of the text given so far end in CR LF. */
 bool parser_has_crlf(const struct parser *ps);
 

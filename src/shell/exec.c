@@ -388,6 +388,7 @@ static int run_parser(struct shell *sh, struct parser *ps, bool eval, bool onesh
 
 int exec_script(struct shell *sh, struct parser *ps)
 {
+    parser_record(ps);
     int status = run_parser(sh, ps, false, sh->dash_c);
     return sh->flow == FLOW_NONE ? (sh->last_status = status) : sh->last_status;
 }

@@ -53,6 +53,8 @@ int fields_add(struct shell *sh, struct fields *f, struct str s);
 
 /* Prompt escapes of PS1 (\u \w \$ …) and then the expansions that promptvars asks for. */
 int expand_prompt(struct shell *sh, struct str ps, struct buf *out);
+/* Appends the time @when, in seconds since 1970, as strftime(3) has it, in the zone of the variable TZ. */
+void expand_time(struct shell *sh, const char *fmt, int64_t when, struct buf *out);
 
 /* Tilde prefix of @s ("~", "~user", "~+", "~-"): the directory appended and the length of the prefix, or 0 when none
  * applies. */

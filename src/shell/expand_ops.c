@@ -258,6 +258,7 @@ static int eval_operand(struct shell *sh, const struct param *p, const struct wo
     sh->arith_who = arena_dup(&sh->scratch, name.p, name.n);
     int r = arith_eval_word(sh, w, cache, ret);
     sh->arith_who = who;
+    sh->line_only |= r < 0;
     return r < 0 ? expand__discard(sh) : 0;
 }
 
@@ -268,6 +269,7 @@ static int negative_length(struct shell *sh, const struct param *p)
     if (r < 0)
         return r;
     sh_error(sh, "%.*s: substring expression < 0", (int)text.n, text.p);
+    sh->line_only = true;
     return expand__discard(sh);
 }
 

@@ -470,6 +470,7 @@ static int op_keys(struct expander *x, struct param *p, bool quoted)
 static int invalid_name(struct shell *sh, struct str s)
 {
     sh_error(sh, "%.*s: invalid variable name", (int)s.n, s.p ? s.p : "");
+    sh->line_only = true;
     return expand__refuse(sh);
 }
 
@@ -555,6 +556,7 @@ static int resolve_indirect(struct shell *sh, struct param *p, struct param *q, 
             return 0;
         name = expand__name(sh, p);
         sh_error(sh, "%.*s: invalid indirect expansion", (int)name.n, name.p);
+        sh->line_only = true;
         return expand__refuse(sh);
     }
     r = expand__copy(sh, name, &name);
@@ -571,6 +573,7 @@ static int indirect_unset(struct expander *x, struct param *q, enum expand_ctx c
     struct value v = {0};
     if (q->op == OP_ASSIGN) {
         sh_error(x->sh, "%.*s: invalid indirect expansion", (int)q->around.n, q->around.p);
+        x->sh->line_only = true;
         return expand__refuse(x->sh);
     }
     if (q->op >= OP_DEFAULT && q->op <= OP_ALT)

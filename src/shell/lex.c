@@ -5,9 +5,33 @@
 #include <limits.h>
 
 #include "base/mem.h"
+#include "shell/history_int.h"
 #include "types/limits.h"
 
 /* ---- input ---- */
+
+/* A line that goes into the history, and may be changed by an expansion of it; one that is not to be run leaves its
+ * newline. */
+static bool take_recorded(struct parser *ps, struct str line)
+{
+    struct buf out BUF_AUTO;
+    buf_init(&out, LIMIT_SCRIPT);
+    bool nl = line.n && line.p[line.n - 1] == '\n';
+    line.n -= nl;
+    int at = ps->sh->line;
+    ps->sh->line = ps->line;
+    if (!sh_history_take(ps->sh, line, buf_str(&ps->in), ps->in_document, &out))
+        ps->line--; /* bash does not count it */
+    ps->sh->line = at;
+    for (size_t i = 0; i < out.n; i++)
+        if (out.p[i])
+            buf_putc(&ps->in, out.p[i]);
+    if (nl || !out.n)
+        buf_putc(&ps->in, '\n');
+    if (out.err || ps->in.err)
+        ps->failed = -ENOMEM;
+    return !ps->failed;
+}
 
 /* Takes one line of the text given; NUL bytes are dropped, as bash does with scripts. */
 static bool take_line(struct parser *ps)
@@ -20,6 +44,8 @@ static bool take_line(struct parser *ps)
         if (!nl)
             sh_write_fd(ps->sh, 2, STR("\n"));
     }
+    if (ps->recorded && sh_opt(ps->sh, OPT_HISTORY))
+        return take_recorded(ps, line);
     while (line.n) {
         const char *nul = memchr(line.p, 0, line.n);
         size_t n = nul ? (size_t)(nul - line.p) : line.n;
@@ -151,7 +177,12 @@ static void warn(struct parser *ps, int line, const char *fmt, ...)
 static bool heredoc_line(struct parser *ps, bool join, struct buf *out)
 {
     bool any = false;
-    while (lex_at(ps, 0) >= 0) {
+    for (;;) {
+        ps->in_document = true;
+        int c = lex_at(ps, 0);
+        ps->in_document = false;
+        if (c < 0)
+            break;
         any = true;
         const char *p = ps->in.p + ps->pos;
         size_t left = ps->in.n - ps->pos;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "shell/history_int.h"
 #include "shell/shell_int.h"
 
 static const struct opt_def opts[] = {
@@ -160,6 +161,8 @@ int options_set(struct shell *sh, uint32_t bit, bool on)
         return 0;
     }
     put_opt(sh, bit, on);
+    if (bit == OPT_HISTORY && on)
+        sh_history_begin(sh);
     if (bit == OPT_INTERACTIVE_COMMENTS)
         put_shopt(sh, SHOPT_INTERACTIVE_COMMENTS, on);
     else if (on && (bit == OPT_EMACS || bit == OPT_VI))

@@ -262,6 +262,11 @@ int parser_next(struct parser *ps, struct ast **ret, struct parse_error *ret_err
     return r;
 }
 
+void parser_record(struct parser *ps)
+{
+    ps->recorded = true;
+}
+
 bool parser_has_crlf(const struct parser *ps)
 {
     struct str in = buf_str(&ps->in), text = ps->text;

@@ -103,6 +103,8 @@ struct heredoc_ref { /* a here-document whose body is still to be read */
 
 struct parser {
     bool echo;        /* reads what the shell reads: set -v prints it */
+    bool recorded;    /* what set -o history keeps */
+    bool in_document; /* a line of a here-document is wanted */
     struct shell *sh; /* NULL: default options, no symbols */
     struct str text;  /* given, not yet in `in` */
     const struct parse_input *input;

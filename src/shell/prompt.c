@@ -69,17 +69,20 @@ static char **zone_env(void *arg)
     return env;
 }
 
+void expand_time(struct shell *sh, const char *fmt, int64_t when, struct buf *out)
+{
+    struct exec_image img = {.env = zone_env, .env_arg = sh};
+    struct cmd c = {.p = sh->p, .name = "bash", .arena = &sh->scratch, .keep = &sh->scratch, .img = &img};
+    struct cmd_time t;
+    cmd_localtime(&c, when, false, &t);
+    cmd_strftime(&c, out, fmt, &t, when, 0);
+}
+
 static void put_time(struct prompt *p, const char *fmt)
 {
-    struct shell *sh = p->sh;
     struct buf text BUF_AUTO;
-    struct exec_image img = {.env = zone_env, .env_arg = sh};
-    struct cmd c = {.p = sh->p, .name = "bash", .arena = &sh->scratch, .img = &img};
-    struct cmd_time t;
-    int64_t now = proc_wall(sh->ps) / CLOCK_S;
     buf_init(&text, 4096);
-    cmd_localtime(&c, now, false, &t);
-    cmd_strftime(&c, &text, fmt, &t, now, 0);
+    expand_time(p->sh, fmt, proc_wall(p->sh->ps) / CLOCK_S, &text);
     put_safe(p, buf_str(&text));
 }
 

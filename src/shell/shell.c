@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "shell/engine_builtin_int.h"
 #include "shell/exec_int.h"
+#include "shell/history_int.h"
 #include "shell/job_int.h"
 #include "shell/options_int.h"
 #include "shell/start_int.h"
@@ -149,7 +150,7 @@ struct shell *shell_clone(struct shell *sh, struct proc *child)
     c->dyn = NULL;
     c->procsub_fds = NULL;
     c->n_procsub = 0;
-    c->history = NULL;
+    c->history = sh_history_ref(sh->history);
     c->kept = NULL;
     c->opts &= ~(uint32_t)OPT_MONITOR;
     c->flow = FLOW_NONE;
@@ -184,6 +185,7 @@ void shell_free(struct shell *sh)
     mem_free(sh->dirstack);
     mem_free(sh->procsub_fds);
     job_drop_all(sh);
+    sh_history_unref(sh->history);
     shell__kept_free(sh);
     var__special_done(sh);
     buf_done(&sh->out);
@@ -214,6 +216,8 @@ struct outcome shell_finish(struct shell *sh)
         return sh->exec_outcome;
     if (sh->out.n)
         (void)sh_flush(sh);
+    if (!sh->p->must_end)
+        sh_history_end(sh);
     exec__close_procsubs(sh, 0);
     if (sh->end_signal)
         proc_die(sh->p, sh->end_signal);

@@ -187,6 +187,7 @@ struct traps; /* trap.c */
 struct job;
 struct path_entry;
 struct shell_kept; /* state_int.h */
+struct history;    /* history_int.h */
 
 /* What the shells of one proc_set share. */
 struct shell_world {
@@ -299,7 +300,7 @@ struct shell {
     int coproc_pid;
     uint32_t n_procsub; /* process substitutions open in the running command */
     int *procsub_fds;
-    void *history;           /* for later */
+    struct history *history; /* counted; NULL: none yet */
     struct shell_kept *kept; /* the shell goes on elsewhere: what it began with; NULL: it does not */
     const char *arith_who; /* "((", "let", "[[", "declare" …: what messages of arithmetic begin with; NULL: nothing */
     uint32_t arith_depth;  /* nested evaluations of variables' values */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "shell/history_int.h"
 #include "shell/var_special_int.h"
 
 #include <errno.h>
@@ -54,6 +55,7 @@ static const struct special_def specials[] = {
     {"BASH_XTRACEFD", SPECIAL_XTRACEFD, 0},
     {"POSIXLY_CORRECT", SPECIAL_POSIXLY_CORRECT, 0},
     {"GLOBIGNORE", SPECIAL_GLOBIGNORE, 0},
+    {"HISTSIZE", SPECIAL_HISTSIZE, 0},
 };
 
 void var__special_symbols(struct shell *sh)
@@ -127,7 +129,7 @@ static bool read_number(struct shell *sh, enum sym_special id, int64_t *ret)
     } else if (id == SPECIAL_BASH_SUBSHELL) {
         *ret = sh->subshell_depth;
     } else if (id == SPECIAL_HISTCMD) {
-        *ret = 0;
+        *ret = sh->history && sh_opt(sh, OPT_HISTORY) ? sh->history->base + (int64_t)sh->history->n - 1 : 0;
     } else {
         return false;
     }
@@ -443,6 +445,8 @@ void var__special_changed(struct shell *sh, struct sym *s)
         xtracefd_changed(sh);
     } else if (id == SPECIAL_POSIXLY_CORRECT) {
         options_set_posix(sh, var_get(sh, "POSIXLY_CORRECT").p != NULL);
+    } else if (id == SPECIAL_HISTSIZE) {
+        sh_history_resize(sh);
     } else if (id == SPECIAL_GLOBIGNORE) {
         uint64_t bit = UINT64_C(1) << SHOPT_DOTGLOB;
         struct str ignore = var_get(sh, "GLOBIGNORE");

@@ -46,6 +46,7 @@ enum sym_special {
     SPECIAL_XTRACEFD,
     SPECIAL_POSIXLY_CORRECT,
     SPECIAL_GLOBIGNORE,
+    SPECIAL_HISTSIZE,
 };
 
 /* Marks the symbols of a new world. */

@@ -49,6 +49,8 @@
 #define LIMIT_SYMBOLS (1u << 20) /* distinct variable names of a session */
 #define LIMIT_HEREDOC (1u << 30) /* bytes of one here-document after expansion */
 #define LIMIT_LINE (1u << 30)    /* bytes of one line a command holds in memory */
+#define LIMIT_HISTORY 32768        /* entries of a shell's history: the oldest go */
+#define LIMIT_HISTORY_BYTES (16u << 20) /* bytes of them: the oldest go */
 
 /* Regular expressions (regex/regex.h). */
 #define LIMIT_REGEX_PATTERN (64u << 10)      /* bytes of a pattern: EFBIG */

@@ -96,3 +96,5 @@ echo $(( ${a b} + 1 ))
 for i in "k${a b}"; do echo; done; echo rc
 ### bs 14
 echo ${b:-"in ${a b} x"}
+### times in prompts
+x='\t \T \@ \A \d \D{%F} \D{}'; TZ=JST-9; y=${x@P}; echo "${y//[0-9]/N}" | cut -c1-16; x='\D{%z %Z}'; echo "${x@P}"

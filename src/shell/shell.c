@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/num.h"
 #include "base/mem.h"
+#include "shell/builtin/compgen_int.h"
 #include "shell/engine_builtin_int.h"
 #include "shell/exec_int.h"
 #include "shell/history_int.h"
@@ -151,6 +152,7 @@ struct shell *shell_clone(struct shell *sh, struct proc *child)
     c->procsub_fds = NULL;
     c->n_procsub = 0;
     c->history = sh_history_ref(sh->history);
+    c->completions = compgen_specs_ref(sh->completions);
     c->kept = NULL;
     c->opts &= ~(uint32_t)OPT_MONITOR;
     c->flow = FLOW_NONE;
@@ -186,6 +188,7 @@ void shell_free(struct shell *sh)
     mem_free(sh->procsub_fds);
     job_drop_all(sh);
     sh_history_unref(sh->history);
+    compgen_specs_unref(sh->completions);
     shell__kept_free(sh);
     var__special_done(sh);
     buf_done(&sh->out);

@@ -188,6 +188,7 @@ struct job;
 struct path_entry;
 struct shell_kept; /* state_int.h */
 struct history;    /* history_int.h */
+struct completions; /* builtin/complete.c */
 
 /* What the shells of one proc_set share. */
 struct shell_world {
@@ -301,6 +302,7 @@ struct shell {
     uint32_t n_procsub; /* process substitutions open in the running command */
     int *procsub_fds;
     struct history *history; /* counted; NULL: none yet */
+    struct completions *completions; /* counted; NULL: none */
     struct shell_kept *kept; /* the shell goes on elsewhere: what it began with; NULL: it does not */
     const char *arith_who; /* "((", "let", "[[", "declare" …: what messages of arithmetic begin with; NULL: nothing */
     uint32_t arith_depth;  /* nested evaluations of variables' values */

@@ -9,6 +9,7 @@
 #include "base/num.h"
 #include "shell/builtin/cd_int.h"
 #include "shell/exec_int.h"
+#include "shell/history_int.h"
 #include "shell/options_int.h"
 #include "shell/state_int.h"
 #include "types/errtab.h"
@@ -572,7 +573,8 @@ static void set_prompts(struct shell *sh)
     if (!sh->interactive)
         return;
     options_set_shopt(sh, SHOPT_EXPAND_ALIASES, true);
-    (void)options_set(sh, OPT_HISTEXPAND, true);
+    (void)options_set(sh, OPT_HISTEXPAND | OPT_HISTORY, true);
+    sh_history_begin(sh);
     if (!var_get(sh, "PS1").p)
         set_var(sh, "PS1", "\\s-\\v\\$ ", 0);
     if (!var_get(sh, "PS2").p)

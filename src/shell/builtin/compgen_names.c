@@ -7,6 +7,7 @@
 
 #include "shell/options_int.h"
 #include "shell/shell_int.h"
+#include "shell/start_int.h"
 
 static const char *const source_names[GEN_COUNT] = {
     "alias",   "arrayvar", "binding",  "builtin", "command",   "directory", "disabled", "enabled",
@@ -25,7 +26,12 @@ int compgen_source(struct str name)
 
 bool compgen_has(enum compgen_source s)
 {
-    return s != GEN_BINDING && s != GEN_HOST && s != GEN_SERVICE;
+    return s != GEN_BINDING;
+}
+
+const char *compgen_source_name(enum compgen_source s)
+{
+    return source_names[s];
 }
 
 struct gen {
@@ -71,7 +77,7 @@ static void add_builtins(struct gen *g)
     const struct builtin *const *v = builtin_all(&n);
     for (size_t i = 0; i < n; i++) {
         bool on = builtin_find(g->sh, str_c(v[i]->name)) != NULL;
-        if (g->source != (on ? GEN_DISABLED : GEN_ENABLED))
+        if (g->source != (on ? GEN_DISABLED : GEN_ENABLED) && (on || g->source != GEN_COMMAND))
             add(g, str_c(v[i]->name));
     }
 }
@@ -127,12 +133,32 @@ static void add_jobs(struct gen *g)
 
 /* ---- names of the tree ---- */
 
-/* The first field of each line of /etc/passwd or /etc/group. */
+/* Names of /etc/hosts, or of the file that HOSTFILE names. */
+static void add_hosts(struct gen *g)
+{
+    struct str path = var_get(g->sh, "HOSTFILE");
+    struct buf text BUF_AUTO;
+    buf_init(&text, LIMIT_STRING);
+    if (start_read_file(g->sh, path.n ? arena_str(&g->sh->scratch, path) : STR("/etc/hosts"), &text) < 0)
+        return;
+    bool comment = false;
+    for (size_t i = 0, n; i < text.n; i += n ? n : 1) {
+        for (n = 0; i + n < text.n && !strchr(" \t\n", text.p[i + n]);)
+            n++;
+        comment = text.p[i] != '\n' && (comment || text.p[i] == '#');
+        if (n && !comment && !(text.p[i] >= '0' && text.p[i] <= '9') && !memchr(text.p + i, ':', n))
+            add(g, str_of(text.p + i, n));
+    }
+}
+
+/* The first field of each line of /etc/passwd, /etc/group or /etc/services. */
 static void add_accounts(struct gen *g)
 {
     struct vfs_ctx ctx = proc_ctx(g->sh->p);
     struct vfs_handle *h;
-    const char *path = g->source == GEN_USER ? "/etc/passwd" : "/etc/group";
+    const char *path = g->source == GEN_USER      ? "/etc/passwd"
+                       : g->source == GEN_SERVICE ? "/etc/services"
+                                                  : "/etc/group";
     if (vfs_open(proc_set_vfs(g->sh->ps), &ctx, 0, str_c(path), O_RDONLY, 0, &h) < 0)
         return;
     struct buf text BUF_AUTO;
@@ -146,9 +172,11 @@ static void add_accounts(struct gen *g)
     while (rest.n) {
         ptrdiff_t nl = str_find(rest, '\n', 0);
         struct str line = nl < 0 ? rest : str_of(rest.p, (size_t)nl);
-        ptrdiff_t colon = str_find(line, ':', 0);
-        if (colon > 0)
-            add(g, str_of(line.p, (size_t)colon));
+        size_t end = 0;
+        while (end < line.n && !strchr(g->source == GEN_SERVICE ? " \t#" : ":", line.p[end]))
+            end++;
+        if (end && end < line.n)
+            add(g, str_of(line.p, end));
         rest = str_from(rest, line.n + 1);
     }
 }
@@ -276,11 +304,13 @@ void compgen_names(struct shell *sh, enum compgen_source s, struct str word, str
         break;
     case GEN_USER:
     case GEN_GROUP:
+    case GEN_SERVICE:
         add_accounts(&g);
         break;
-    case GEN_BINDING:
     case GEN_HOST:
-    case GEN_SERVICE:
+        add_hosts(&g);
+        break;
+    case GEN_BINDING:
     case GEN_COUNT:
         break;
     }

@@ -328,17 +328,24 @@ def unittests_skipped(case, output):
     return why
 
 
-def python_support(source):
-    """What the tests believe of any WASI: that there are no children. And where columns stand in tracebacks needs no module
-    of CPython's own tests to be told."""
-    path = os.path.join(source, 'Lib/test/support/__init__.py')
-    text = read(path)
-    for old, new in (('has_subprocess_support = not is_emscripten and not is_wasi', 'has_subprocess_support = True'),
-                     ('raise unittest.SkipTest("_testinternalcapi required")', 'return False')):
+# What the tests believe of any WASI, that there are no children, and what they ask CPython's own test modules: where columns stand
+# in tracebacks, two numbers.
+PYTHON_EDITS = (
+    ('support/__init__.py', 'has_subprocess_support = not is_emscripten and not is_wasi', 'has_subprocess_support = True'),
+    ('support/__init__.py', 'raise unittest.SkipTest("_testinternalcapi required")', 'return False'),
+    ('test_sqlite3/test_dbapi.py', 'from _testcapi import INT_MAX, ULLONG_MAX', 'INT_MAX, ULLONG_MAX = 2**31 - 1, 2**64 - 1'),
+)
+
+
+def python_edit(source):
+    for name, old, new in PYTHON_EDITS:
+        path = os.path.join(source, 'Lib/test', name)
+        with open(path, encoding='utf-8') as f:
+            text = f.read()
         if old not in text:
             raise SystemExit('suite: %s is not as it was' % path)
-        text = text.replace(old, new)
-    write(text, path)
+        with open(path, 'w', encoding='utf-8') as f:
+            f.write(text.replace(old, new))
 
 
 def python(source):
@@ -350,7 +357,7 @@ def python(source):
                 os.path.exists(os.path.join(source, 'Lib/test', name.replace('.', '/') + '.py')):
             script = 'mkdir -p /tmp/py-$$ && cd /tmp/py-$$ && python3.11 -m unittest -v test.%s' % name
             found.append(Case(name, script, env=env, passed=unittests, skipped=unittests_skipped))
-    python_support(source)
+    python_edit(source)
     os.makedirs(os.path.join(source, 'tests-alone'), exist_ok=True)
     os.symlink('../Lib/test', os.path.join(source, 'tests-alone/test'))
     return found

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <sys/ioctl.h>
 
 #include "base/clock.h"
@@ -120,7 +121,11 @@ int cli_sub_verb(const char *verb, const struct cli_sub *subs, int argc, char **
 
 int cli_fail(const struct err *err)
 {
-    cli_error("%s", err->text);
+    const char *how = getenv("FRONTAL_SANDBOX_ERRORS");
+    if (how && strcmp(how, "named") == 0)
+        cli_error("%s: %s", errtab_name(err->code), err->text); /* for who runs verbs and has to tell failures apart */
+    else
+        cli_error("%s", err->text);
     return CLI_FAILED;
 }
 

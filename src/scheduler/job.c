@@ -102,7 +102,14 @@ static int spawn(struct job *j, int out, int errs)
     posix_spawn_file_actions_t acts;
     posix_spawnattr_t attr;
     sigset_t none;
-    char *envp[] = {NULL};
+    char named[] = "FRONTAL_SANDBOX_ERRORS=named";
+    size_t n = 0;
+    while (environ[n])
+        n++;
+    MEM_AUTO char **envp = mem_alloc((n + 2) * sizeof(*envp));
+    memcpy(envp, environ, n * sizeof(*envp));
+    envp[n] = named;
+    envp[n + 1] = NULL;
     sigemptyset(&none);
     posix_spawn_file_actions_init(&acts);
     posix_spawnattr_init(&attr);

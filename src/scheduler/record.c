@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "scheduler/scheduler_int.h"
 #include "types/errtab.h"
+#include "wire/json_trace.h"
 
 int sched__store(struct sched_tenant *t, struct cas **ret, struct err *err)
 {
@@ -166,4 +167,49 @@ int sched_record_each(struct sched_session *s, int (*fn)(void *arg, const struct
     trace_close(t);
     sched_record_done(&rec);
     return r;
+}
+
+/* ---- events ---- */
+
+struct sched_log {
+    struct trace *t;
+    struct trace_pos pos;
+    uint64_t from;
+};
+
+int sched_log_open(struct sched_session *s, uint64_t from, struct sched_log **ret, struct err *err)
+{
+    struct trace *t;
+    int r = open_log(s, &t, err);
+    if (r)
+        return r;
+    struct sched_log *l = mem_zalloc(sizeof(*l));
+    l->t = t;
+    l->from = from;
+    trace_begin(&l->pos);
+    *ret = l;
+    return 0;
+}
+
+int sched_log_next(struct sched_log *l, struct buf *out, uint64_t *ret_seq, struct err *err)
+{
+    struct trace_event e;
+    int r;
+    while ((r = trace_next(l->t, &l->pos, &e, err)) == 1) {
+        if (e.seq < l->from)
+            continue; /* the chain is verified from its begin */
+        *ret_seq = e.seq;
+        r = json_trace_event(out, &e);
+        return r ? err_set(err, r, "event %llu: %s", (unsigned long long)e.seq, errtab_text(r)) : 1;
+    }
+    return r;
+}
+
+void sched_log_close(struct sched_log *l)
+{
+    if (!l)
+        return;
+    trace_pos_done(&l->pos);
+    trace_close(l->t);
+    mem_free(l);
 }

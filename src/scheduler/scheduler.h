@@ -139,6 +139,17 @@ int sched_info(struct sched_session *s, struct sched_session_info *ret, struct e
 void sched_wake(struct sched_session *s, sched_done *done, void *arg);
 /* Parks it when nothing runs or waits: -EBUSY otherwise. After it, no process holds the session's lock. */
 void sched_park(struct sched_session *s, sched_done *done, void *arg);
+/* What was copied in by sched_fs() becomes part of its log; while an exec runs, the log ends with the exec before it. */
+void sched_settle(struct sched_session *s, sched_done *done, void *arg);
+/* Parks it, and keeps it parked until sched_unlock(): for verbs that take its lock. -EBUSY as sched_park(). */
+void sched_lock(struct sched_session *s, sched_done *done, void *arg);
+/* See sched_lock(). */
+void sched_unlock(struct sched_session *s);
+/* A new session called @name (may be empty) that begins where @spec says: a session, SESSION@SEQ or a snapshot. It has
+ * @settings (but user and limits, which are its origin's), or when NULL those of @like (may be NULL). */
+int sched_fork(struct sched_tenant *t, struct str spec, struct str name, const struct sched_settings *settings,
+               struct sched_session *like, struct sched_session **ret, struct err *err)
+    __attribute__((warn_unused_result));
 /* Ends what runs, parks and removes it with its log and snapshots. */
 void sched_destroy(struct sched_session *s, sched_done *done, void *arg);
 /* Changes settings (@set is copied whole). */
@@ -216,6 +227,18 @@ int sched_record_each(struct sched_session *s, int (*fn)(void *arg, const struct
 typedef void sched_replied(void *arg, const struct wire_reply *reply, int error, const char *text);
 /* Sends @requests (wire_put_fs(), one or several) and calls @fn with the reply. */
 void sched_fs(struct sched_session *s, struct str requests, sched_replied *fn, void *arg);
+
+/* ---- the log ---- */
+
+struct sched_log;
+/* Opens the log of a session for reading, at the event @from. */
+int sched_log_open(struct sched_session *s, uint64_t from, struct sched_log **ret, struct err *err)
+    __attribute__((warn_unused_result));
+/* Appends the next event as one JSON object: 1, 0 when there is none yet, or an error. *ret_seq is its number. */
+int sched_log_next(struct sched_log *l, struct buf *out, uint64_t *ret_seq, struct err *err)
+    __attribute__((warn_unused_result));
+/* Accepts NULL. */
+void sched_log_close(struct sched_log *l);
 
 /* ---- verbs as processes ---- */
 

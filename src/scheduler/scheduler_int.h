@@ -86,6 +86,7 @@ struct sched_session {
     uint32_t refs;
     enum place place;
     bool destroying;
+    bool locked; /* parked, and a verb has its lock: it is not opened */
     struct link *link; /* while it has a place there */
     uint32_t number;
     struct state_session made; /* OPENING of a new one */

@@ -128,6 +128,15 @@ static void fail_pending(struct sched_session *s)
 
 /* ---- the place in a worker ---- */
 
+/* @stays: what was copied in becomes part of the log, and the session stays open. */
+static int send_park(struct sched_session *s, bool stays)
+{
+    BUF_AUTO struct buf b;
+    buf_init(&b, 64);
+    wire_put_number(&b, stays);
+    return sched__send(s->link, WIRE_PARK, s->number, buf_str(&b), NULL, 0);
+}
+
 static void leave(struct sched_session *s)
 {
     if (s->link) {
@@ -203,7 +212,7 @@ static void opened(struct sched_session *s, const struct wire_reply *rep)
         if (r == 0)
             r = state_session_commit(s->tenant->state, &s->made, &err);
         if (r) { /* the worker has it open: it must give it up */
-            int broken = sched__send(s->link, WIRE_PARK, s->number, str_of(NULL, 0), NULL, 0);
+            int broken = send_park(s, false);
             s->place = CLOSING;
             s->destroying = true;
             tell(s, &s->opened, r, err.text);
@@ -273,6 +282,8 @@ static void begin_open(struct sched_session *s, bool fresh)
 static void open_it(struct sched_session *s)
 {
     struct err err = {0};
+    if (s->locked)
+        return; /* sched_unlock() does it */
     int r = sched__settings_load(s, &err);
     if (r == 0)
         r = state_session_open(s->tenant->state, str_c(s->id), true, 0, &s->made, &err);
@@ -337,7 +348,7 @@ static void try_close(struct sched_session *s)
     if (s->place != OPEN || s->running || s->pending)
         return;
     s->place = CLOSING;
-    int r = sched__send(s->link, WIRE_PARK, s->number, str_of(NULL, 0), NULL, 0);
+    int r = send_park(s, false);
     if (r && s->place == CLOSING)
         sched__link_dead(s->link, "it takes no messages");
 }
@@ -467,7 +478,8 @@ void sched_wake(struct sched_session *s, sched_done *done, void *arg)
 
 void sched_park(struct sched_session *s, sched_done *done, void *arg)
 {
-    bool busy = s->place == OPENING || s->running || s->n_waiting || s->pending || s->fs_waits || s->destroying;
+    bool busy = s->place == OPENING || s->running || s->n_waiting || s->pending || s->fs_waits || s->destroying ||
+                s->locked;
     if (s->place == GONE || busy) {
         if (done)
             done(arg, s, busy ? -EBUSY : -ENOENT, busy ? "the session is in use" : "the session was destroyed");
@@ -481,6 +493,64 @@ void sched_park(struct sched_session *s, sched_done *done, void *arg)
     add_waiter(&s->closed, done, arg);
     if (s->place == OPEN)
         try_close(s);
+}
+
+/* ---- for who reads or writes its log ---- */
+
+struct settling {
+    struct sched_session *s;
+    sched_done *done;
+    void *arg;
+};
+
+static void settled(void *arg, const struct wire_reply *reply, int error, const char *text)
+{
+    struct settling *w = arg;
+    (void)reply;
+    w->done(w->arg, w->s, error, text);
+    sched_unref(w->s);
+    mem_free(w);
+}
+
+void sched_settle(struct sched_session *s, sched_done *done, void *arg)
+{
+    if (s->place != OPEN || s->running) {
+        done(arg, s, s->place == GONE ? -ENOENT : 0, s->place == GONE ? "the session was destroyed" : "");
+        return;
+    }
+    struct settling *w = mem_zalloc(sizeof(*w));
+    struct pending *p = mem_zalloc(sizeof(*p));
+    *w = (struct settling){sched_ref(s), done, arg};
+    *p = (struct pending){NULL, settled, w};
+    *s->pending_tail = p;
+    s->pending_tail = &p->next;
+    if (send_park(s, true) == -EAGAIN)
+        sched__link_dead(s->link, "it takes no messages");
+}
+
+static void now_locked(void *arg, struct sched_session *s, int error, const char *text)
+{
+    struct settling *w = arg;
+    if (error == 0)
+        s->locked = true;
+    w->done(w->arg, s, error, text);
+    mem_free(w);
+}
+
+void sched_lock(struct sched_session *s, sched_done *done, void *arg)
+{
+    struct settling *w = mem_zalloc(sizeof(*w));
+    *w = (struct settling){s, done, arg};
+    sched_park(s, now_locked, w);
+}
+
+void sched_unlock(struct sched_session *s)
+{
+    s->locked = false;
+    s->has_root = false; /* it may have been put back */
+    s->seq = 0;
+    if (s->place == PARKED && wanted(s) && !s->tenant->s->draining)
+        open_it(s);
 }
 
 void sched_destroy(struct sched_session *s, sched_done *done, void *arg)

@@ -82,12 +82,13 @@ static void reply_session(struct request *r, struct sched_session *s, unsigned s
 /* ---- create ---- */
 
 struct create {
-    struct str name, cwd, user, limits, metadata, files;
+    struct str from, name, cwd, user, limits, metadata, files;
     struct wire_list env;
     uint64_t idle_timeout_ms;
 };
 
 static const struct api_field create_fields[] = {
+    {"from", API_TEXT, offsetof(struct create, from)},
     {"name", API_TEXT, offsetof(struct create, name)},
     {"cwd", API_TEXT, offsetof(struct create, cwd)},
     {"user", API_TEXT, offsetof(struct create, user)},
@@ -188,6 +189,8 @@ static bool put_files(struct request *r, struct buf *out, struct str json)
 struct creating {
     struct request *r;
     struct buf files;
+    struct str from, name;
+    struct sched_settings settings;
 };
 
 static void free_creating(void *p)
@@ -219,6 +222,36 @@ static void created(void *arg, struct sched_session *s, int error, const char *t
         sched_fs(s, buf_str(&c->files), files_put, r);
     else
         reply_session(r, s, MHD_HTTP_CREATED);
+}
+
+/* A new session that begins where another one is or was. */
+static void create_from(void *arg, struct sched_session *origin, int error, const char *text)
+{
+    struct request *r = arg;
+    struct creating *c = r->state;
+    struct sched_session *s;
+    struct err err = {0};
+    (void)origin;
+    int e = error ? err_set(&err, error, "%s", text)
+                  : sched_fork(r->tenant, c->from, c->name, &c->settings, NULL, &s, &err);
+    if (e) {
+        request_fail_errno(r, e, err.text);
+        return;
+    }
+    created(r, s, 0, "");
+    sched_unref(s);
+}
+
+/* What was put into a session that is named by itself is part of what it is. */
+static void settle_and_create(struct request *r, struct str from)
+{
+    struct sched_session *origin = NULL;
+    if (sched_find(r->tenant, from, &origin, NULL)) {
+        create_from(r, NULL, 0, "");
+        return;
+    }
+    sched_settle(origin, create_from, r);
+    sched_unref(origin);
 }
 
 void h_sessions_create(struct request *r)
@@ -254,7 +287,19 @@ void h_sessions_create(struct request *r)
     r->state_free = free_creating;
     if (q.files.p && !put_files(r, &c->files, q.files))
         return;
-    sched_create(r->tenant, q.name, &set, created, r);
+    if (!q.from.p) {
+        sched_create(r->tenant, q.name, &set, created, r);
+        return;
+    }
+    if (q.user.p || q.limits.p) {
+        request_fail(r, API_INVALID_ARGUMENT, q.user.p ? "user" : "limits",
+                     "a session that begins from another has its user and limits");
+        return;
+    }
+    c->from = q.from;
+    c->name = q.name;
+    c->settings = set;
+    settle_and_create(r, q.from);
 }
 
 /* ---- the others ---- */

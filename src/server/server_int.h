@@ -11,6 +11,7 @@
 #include "scheduler/scheduler.h"
 #include "server/server.h"
 #include "types/errtab.h"
+#include "types/id.h"
 #include "wire/api.h"
 #include "wire/json_write.h"
 
@@ -133,6 +134,17 @@ void h_execs_show(struct request *r);
 void h_execs_output(struct request *r);
 void h_execs_signal(struct request *r);
 void h_execs_stdin(struct request *r);
+void h_snapshots_create(struct request *r);
+void h_snapshots_list(struct request *r);
+void h_snapshots_show(struct request *r);
+void h_snapshots_delete(struct request *r);
+void h_restore(struct request *r);
+void h_fork(struct request *r);
+void h_merge(struct request *r);
+void h_diff(struct request *r);
+void h_trace(struct request *r);
+void h_replays(struct request *r);
+void h_metrics(struct request *r);
 void h_fs_get(struct request *r);
 void h_fs_head(struct request *r);
 void h_fs_put(struct request *r);

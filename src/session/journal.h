@@ -88,7 +88,9 @@ void journal_ended(struct journal *j, struct wire_result *r);
 
 /* The owner changed the tree (files put in from outside): recorded before the next exec. */
 void journal_touched(struct journal *j);
-/* Records that now, as @what ("files"): 0 or an error. */
+/* Records that now, if there is something, as "files": 0 or an error. */
+int journal_settle_touched(struct journal *j);
+/* Records the tree as it is, as @what: 0 or an error. */
 int journal_settle(struct journal *j, const char *what);
 
 /* Waits until everything recorded is on the disk. */

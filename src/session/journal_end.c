@@ -148,6 +148,11 @@ void journal_ended(struct journal *j, struct wire_result *res)
     res->message = str_c(j->message);
 }
 
+int journal_settle_touched(struct journal *j)
+{
+    return j->touched ? journal_settle(j, "files") : 0;
+}
+
 int journal_settle(struct journal *j, const char *what)
 {
     struct trace_event e = {.type = TRACE_RESTORE, .u.restore.from = str_c(what)};

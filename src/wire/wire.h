@@ -24,7 +24,8 @@
  *     │ DIFF ─► CHANGE … REPLY
  *     │ REPLAY ─► REPLAYED … REPLY             in place of CREATE
  *     │ KILL ─►                                ends the exec that runs, for a reason
- *     │ PARK ─► REPLY                          the session is closed: all of it is on the disk
+ *     │ PARK ─► REPLY                          the session is closed: all of it is on the disk; with a number that is
+ *     │                                        not 0, it stays open, and what was copied in is in its log
  *     │ ◄── COMPILE …   COMPILED ─►            a module of the user's own, at any time while something runs
  *
  * Invariants:

@@ -254,12 +254,17 @@ static void on_create(struct serving *w, uint32_t number, struct str body)
 }
 
 /* Only an idle session is parked: whoever wants it sooner ends what runs, and hears of that. */
-static void on_park(struct hosted *h)
+static void on_park(struct hosted *h, struct str body)
 {
     struct serving *w = h->w;
-    uint32_t number = h->number;
-    if (h->running) {
+    uint32_t number = h->number, stays;
+    if (h->running || wire_get_number(body, &stays)) {
         w->fatal = -EBADMSG;
+        return;
+    }
+    if (stays) {
+        int r = h->journal ? journal_settle_touched(h->journal) : 0;
+        reply_error(w, number, r, r ? errtab_text(r) : "");
         return;
     }
     w->open[number] = NULL;
@@ -500,7 +505,7 @@ static void on_message(struct serving *w, enum wire_type type, uint32_t number, 
         on_diff(h, body);
         break;
     case WIRE_PARK:
-        on_park(h);
+        on_park(h, body);
         break;
     case WIRE_CREATE: /* its number is in use */
     case WIRE_READY:

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/num.h"
 #include "server/exec_form.h"
+#include "server/idempotency.h"
 #include "server/server_int.h"
 
 #define WAIT_MS 30000u            /* unless the client says so */
@@ -19,6 +20,7 @@
 struct waiting {
     uint64_t output_limit;
     bool created; /* the request has made it: what never began is that request's error */
+    bool repeats; /* the request is a repeat: an exec that was never sent is sent */
 };
 
 static void answer_exec(struct request *r)
@@ -56,7 +58,7 @@ static void wait_for(struct request *r, uint64_t ms, uint64_t output_limit, bool
 {
     struct sched_exec_info info;
     struct waiting *w = arena_alloc(&r->arena, sizeof(*w));
-    *w = (struct waiting){output_limit, created};
+    *w = (struct waiting){.output_limit = output_limit, .created = created};
     r->state = w;
     sched_exec_info(r->exec, &info);
     if ((!info.running && !info.waiting) || ms == 0) {
@@ -155,7 +157,39 @@ static struct wire_list join(struct request *r, const struct wire_list *a, const
     return all;
 }
 
-void h_exec(struct request *r)
+static void begin(struct request *r, const struct id *again);
+
+/* One that is not kept here is in the log, once its session was opened: then a command that a dead process left without
+ * an end has one. */
+static void show_record(void *arg, struct sched_session *s, int error, const char *text)
+{
+    struct request *r = arg;
+    struct waiting *w = r->state;
+    struct sched_record rec;
+    struct err err = {0};
+    if (error) {
+        request_fail_errno(r, error, text);
+        return;
+    }
+    int e = sched_record_find(s, r->params[1], &rec, &err);
+    struct id id;
+    if (e == -ENOENT && w->repeats && id_parse(ID_EXEC, r->params[1], &id) == 0) {
+        sched_unref(r->session); /* it is found anew */
+        r->session = NULL;
+        begin(r, &id);
+        return;
+    }
+    if (e) {
+        request_fail_errno(r, e, err.text);
+        return;
+    }
+    struct answer *a = answer_begin(r);
+    exec_form_put(&a->w, s, &rec.info, w->output_limit);
+    sched_record_done(&rec);
+    answer_send(r, a, MHD_HTTP_OK);
+}
+
+static void begin(struct request *r, const struct id *again)
 {
     struct run q = {.wait_ms = WAIT_MS, .output_limit = OUTPUT_LIMIT};
     struct sched_session_info info;
@@ -179,37 +213,51 @@ void h_exec(struct request *r)
         .stdin_stays = q.stdin_open,
         .timeout_ms = q.timeout_ms,
     };
-    e = sched_exec(r->session, &x, NULL, &r->exec, &err);
+    /* An id that a repeat has brought is of an exec that never came to its session: it begins now. */
+    struct id id = again ? *again : id_new(ID_EXEC);
+    e = again ? 0 : idempotency_exec(r, str_c(id.text));
+    if (e == 0)
+        e = sched_exec(r->session, &x, &id, &r->exec, &err);
     if (e)
         request_fail_errno(r, e, err.text);
     else
         wait_for(r, q.wait_ms, q.output_limit, true);
 }
 
-/* ---- show and list ---- */
-
-/* One that is not kept here is in the log, once its session was opened: then a command that a dead process left without
- * an end has one. */
-static void show_record(void *arg, struct sched_session *s, int error, const char *text)
+/* The first request's exec is waited for as if it were this one's, or found in the log. */
+static void attach(struct request *r, struct str id)
 {
-    struct request *r = arg;
-    struct waiting *w = r->state;
-    struct sched_record rec;
-    struct err err = {0};
-    if (error) {
-        request_fail_errno(r, error, text);
+    struct run q = {.wait_ms = WAIT_MS, .output_limit = OUTPUT_LIMIT};
+    if (!request_session(r) || !request_decode(r, fields, sizeof(fields) / sizeof(fields[0]), &q) || !check(r, &q))
+        return;
+    r->exec = sched_exec_find(r->session, id);
+    if (r->exec) {
+        wait_for(r, q.wait_ms, q.output_limit, true);
         return;
     }
-    int e = sched_record_find(s, r->params[1], &rec, &err);
-    if (e) {
-        request_fail_errno(r, e, err.text);
-        return;
-    }
-    struct answer *a = answer_begin(r);
-    exec_form_put(&a->w, s, &rec.info, w->output_limit);
-    sched_record_done(&rec);
-    answer_send(r, a, MHD_HTTP_OK);
+    struct waiting *w = arena_alloc(&r->arena, sizeof(*w));
+    *w = (struct waiting){.output_limit = q.output_limit, .repeats = true};
+    r->params[1] = arena_str(&r->arena, id);
+    r->state = w;
+    sched_wake(r->session, show_record, r);
 }
+
+void h_exec(struct request *r)
+{
+    struct str id;
+    switch (idempotency_begin(r, &id)) {
+    case IDEMPOTENCY_NONE:
+        begin(r, NULL);
+        break;
+    case IDEMPOTENCY_EXEC:
+        attach(r, id);
+        break;
+    case IDEMPOTENCY_ANSWERED:
+        break;
+    }
+}
+
+/* ---- show and list ---- */
 
 void h_execs_show(struct request *r)
 {

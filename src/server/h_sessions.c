@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "server/idempotency.h"
 #include "server/server_int.h"
 
 #define LIST_MOST 1000u
@@ -258,6 +259,9 @@ void h_sessions_create(struct request *r)
 {
     struct create q = {.idle_timeout_ms = 0};
     struct api_problem why = {"", ""};
+    struct str none;
+    if (idempotency_begin(r, &none) != IDEMPOTENCY_NONE)
+        return;
     if (!request_decode(r, create_fields, sizeof(create_fields) / sizeof(create_fields[0]), &q) ||
         !request_env(r, &q.env))
         return;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
+#include "server/idempotency.h"
 #include "server/server_int.h"
 
 #define FORKS_MOST 100u
@@ -141,7 +142,8 @@ void h_snapshots_create(struct request *r)
 {
     static const struct api_field f[] = {{"name", API_TEXT, offsetof(struct snapshot_body, name)}};
     struct snapshot_body q = {{NULL, 0}};
-    if (!request_decode(r, f, 1, &q) || !request_session(r))
+    struct str none;
+    if (idempotency_begin(r, &none) != IDEMPOTENCY_NONE || !request_decode(r, f, 1, &q) || !request_session(r))
         return;
     struct verb *v = verb_new(r);
     v->status = MHD_HTTP_CREATED;
@@ -357,6 +359,9 @@ void h_fork(struct request *r)
                                          {"name", API_TEXT, offsetof(struct forking, name)},
                                          {"count", API_NUMBER, offsetof(struct forking, count)}};
     struct forking *q = arena_zalloc(&r->arena, sizeof(*q));
+    struct str none;
+    if (idempotency_begin(r, &none) != IDEMPOTENCY_NONE)
+        return;
     q->from.seq = NO_SEQ;
     q->count = 1;
     if (!request_decode(r, f, sizeof(f) / sizeof(f[0]), q) || !check_place(r, &q->from, false))

@@ -20,6 +20,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "server/idempotency.h"
 #include "server/server_int.h"
 
 #define BACKLOG 1024
@@ -30,6 +31,7 @@ static void request_free(struct request *r)
 {
     if (r->state_free)
         r->state_free(r->state);
+    idempotency_end(r);
     sched_watch_cancel(r->watch);
     sched_timer_cancel(r->sv->sched, r->timer);
     sched_exec_unref(r->exec);
@@ -398,6 +400,7 @@ int server_run(const struct server_config *cfg, struct sched *sched, void (*list
         abandon(&sv);
         MHD_stop_daemon(sv.daemon);
     }
+    idempotency_free(&sv);
     if (sv.is_unix && sv.address[0])
         (void)unlink(sv.address + 5);
     fd_close(&sv.epoll);

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "server/idempotency.h"
 #include "server/server_int.h"
 #include "types/id.h"
 
@@ -61,6 +62,7 @@ void answer_send(struct request *r, struct answer *a, unsigned status)
         request_fail(r, API_TOO_LARGE, NULL, "the answer would be over %u bytes: ask for less", ANSWER_MAX);
         return;
     }
+    idempotency_answered(r, status, buf_str(&a->buf));
     size_t n = a->buf.n;
     char *p = buf_take(&a->buf);
     struct MHD_Response *resp = MHD_create_response_from_buffer_with_free_callback(n, p, free_bytes);
@@ -71,6 +73,7 @@ void answer_send(struct request *r, struct answer *a, unsigned status)
 
 void request_reply_bytes(struct request *r, unsigned status, const char *type, struct str bytes)
 {
+    idempotency_answered(r, status, bytes);
     struct MHD_Response *resp =
         MHD_create_response_from_buffer(bytes.n, (void *)(uintptr_t)(bytes.n ? bytes.p : ""), MHD_RESPMEM_MUST_COPY);
     if (resp && type)

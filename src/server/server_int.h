@@ -31,9 +31,12 @@ struct server {
     uint32_t n_requests;
     bool abandoned; /* nothing is waited for any more: streams end */
     uint64_t answered[6]; /* by class of status */
+    struct keys *keys;    /* idempotency.c */
 };
 
 struct request;
+struct keys;
+struct idempotency;
 
 /* A route: its path has {} for a parameter and may end in {*} for all that is left. */
 struct route {
@@ -67,7 +70,8 @@ struct request {
     struct sched_exec *exec;       /* a reference */
     struct sched_watch *watch;
     struct sched_timer *timer;
-    void *state; /* of the handler; freed by: */
+    struct idempotency *key; /* of a request that is not answered yet */
+    void *state;             /* of the handler; freed by: */
     void (*state_free)(void *state);
 };
 

@@ -225,7 +225,10 @@ static void put_list(struct buf *out, const struct wire_list *l)
 
 static int begin_tape(struct journal *j, struct session_begin *ret)
 {
-    *ret = (struct session_begin){.wall = clock_wall(), .mono = clock_mono(), .first_pid = j->ran ? 0 : j->next_pid};
+    /* The number is recorded in any case: a replay begins each exec that found no processes on a new set. */
+    *ret = (struct session_begin){.wall = clock_wall(),
+                                  .mono = clock_mono(),
+                                  .first_pid = j->ran ? session_next_pid(j->session) : j->next_pid};
     for (size_t n = 0; n < sizeof(ret->seed);) {
         ssize_t got = getrandom(ret->seed + n, sizeof(ret->seed) - n, 0);
         if (got < 0 && errno != EINTR)

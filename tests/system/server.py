@@ -285,6 +285,73 @@ def a_background_process_does_not_hold_the_reply(t):
         t.equal(s.exec(i, 'cat mark')['stdout'], 'late\n')
 
 
+# ---- keys of requests ----
+
+def keyed(key):
+    return {'Idempotency-Key': key}
+
+
+@case
+def a_repeated_request_runs_nothing_twice(t):
+    with Server(t) as s:
+        body = {'name': 'once', 'env': {'A': 'b'}}
+        r = s.post('/v1/sessions', body, headers=keyed('c'))
+        again = s.post('/v1/sessions', body, headers=keyed('c'))
+        t.equal((r.status, again.status, again.json), (201, 201, r.json))
+        i = r.json['id']
+        path = '/v1/sessions/%s/exec' % i
+        run = {'command': 'echo x >> log; wc -l < log'}
+        a = s.post(path, run, headers=keyed('e'))
+        b = s.post(path, run, headers=keyed('e'))
+        t.equal((a.json['stdout'], b.json['exec_id'], b.json['stdout']), ('1\n', a.json['exec_id'], '1\n'))
+        t.equal(s.post(path, {'command': 'other'}, headers=keyed('e')).status, 409)
+        t.equal(s.post(path, run, headers=keyed('e2')).json['stdout'], '2\n')
+        # While it runs, repeats wait for the same one.
+        slow = {'command': 'sleep 0.3; echo y >> slow; wc -l < slow'}
+        got = []
+        threads = [threading.Thread(target=lambda: got.append(s.post(path, slow, headers=keyed('s')).json))
+                   for _ in range(5)]
+        for x in threads:
+            x.start()
+        for x in threads:
+            x.join()
+        t.equal({g['stdout'] for g in got}, {'1\n'})
+        t.equal(len({g['exec_id'] for g in got}), 1)
+        f = s.post('/v1/sessions/%s/fork' % i, {'count': 2}, headers=keyed('f'))
+        t.equal(s.post('/v1/sessions/%s/fork' % i, {'count': 2}, headers=keyed('f')).json, f.json)
+        t.equal(s.post(path, {'command': 1}, headers=keyed('bad')).status, 400)
+        t.equal(s.post(path, run, headers=keyed('bad')).json['stdout'], '3\n', 'a failed request uses up no key')
+        t.equal(s.post(path, run, headers=keyed('x' * 256)).status, 400)
+        lost = s.post(path, {'command': 'echo z >> lost; sleep 1000', 'wait_ms': 0}, headers=keyed('l')).json
+        until(lambda: s.get('/v1/sessions/%s/fs/home/user/lost' % i).status == 200)
+        s.stop(signal.SIGKILL)
+    with Server(t) as s:
+        r = until(lambda: (lambda r: r if r.status != 409 else None)(
+            s.post(path, {'command': 'echo z >> lost; sleep 1000', 'wait_ms': 0}, headers=keyed('l'))))
+        t.equal((r.json['status'], r.json['exec_id']), ('lost', lost['exec_id']))
+        b = s.post(path, run, headers=keyed('e'))
+        t.equal((b.json['exec_id'], b.json['stdout']), (a.json['exec_id'], '1\n'))
+        t.equal(s.post('/v1/sessions', body, headers=keyed('c')).json['id'], i)
+        t.equal(s.exec(i, 'wc -l < log; ls lost 2>/dev/null')['stdout'], '3\n', 'lost has changed nothing')
+
+
+@case
+def a_key_whose_exec_never_began_begins_it(t):
+    with Server(t) as s:
+        i = s.create()
+        e = s.exec(i, 'sleep 1000', wait_ms=0)
+        path = '/v1/sessions/%s/exec' % i
+        w = s.post(path, {'command': 'echo ran', 'wait_ms': 0}, headers=keyed('w')).json
+        t.equal(s.exec_at(i, w['exec_id']).json['started_at'], None)
+        s.stop(signal.SIGKILL)
+    with Server(t) as s:
+        r = until(lambda: (lambda r: r if r.status != 409 else None)(
+            s.post(path, {'command': 'echo ran', 'wait_ms': 0}, headers=keyed('w'))))
+        t.equal(r.json['exec_id'], w['exec_id'])
+        t.equal(s.exec_at(i, w['exec_id'], 60000).json['stdout'], 'ran\n')
+        t.equal(s.exec_at(i, e['exec_id']).json['status'], 'lost')
+
+
 # ---- files ----
 
 @case

@@ -254,6 +254,8 @@ int cli_store(int argc, char **argv);
 int cli_replay(int argc, char **argv);
 /* frontal-sandbox doctor. */
 int cli_doctor(int argc, char **argv);
+/* frontal-sandbox keys create|list|revoke. */
+int cli_keys(int argc, char **argv);
 /* frontal-sandbox serve. */
 int cli_serve(int argc, char **argv);
 /* See cli_run(). */

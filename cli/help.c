@@ -25,6 +25,7 @@ static const char help_main[] =
     "  store    check what is kept, remove what nothing needs, show sizes\n"
     "  policy   read a policy, show it, and say what it grants, what not and why\n"
     "  serve    the same machine behind an HTTP API: sessions, commands, files, events\n"
+    "  keys     make, list and revoke the keys of a server\n"
     "  tools    list every command, what runs it, its version, licence and source\n"
     "  doctor   show what this machine offers and lacks for the sandbox, with remedies\n"
     "\n"
@@ -165,7 +166,7 @@ static const char help_serve[] =
     "Serve sessions over HTTP (docs/api.md). Sessions lie in the state directory, the command line's too.\n"
     "\n"
     "  --listen ADDRESS:PORT    where to listen (127.0.0.1:7070; port 0: a free one); [ADDRESS]:PORT for IPv6, or\n"
-    "           unix:PATH       a Unix socket. Only loopback addresses and Unix sockets: there are no keys\n"
+    "           unix:PATH       a Unix socket. Without keys (see keys --help) only loopback addresses and Unix sockets\n"
     "  --state DIR              the state directory (as run --session has it)\n"
     "  --workers N              worker processes, at most (default: as many as processors, at most 4)\n"
     "  --drain TIME             how long to wait for what runs after SIGTERM (30s); a second SIGTERM ends the wait\n"
@@ -175,6 +176,24 @@ static const char help_serve[] =
     "  curl -X POST localhost:7070/v1/sessions/demo/exec -d '{\"command\":\"echo hello\"}'\n"
     "\n"
     "Exit status: 0 after SIGTERM or SIGINT; 125 it could not listen or start a worker.\n";
+
+static const char help_keys[] =
+    "Usage: frontal-sandbox keys create [--tenant NAME] [--name TEXT] [--capabilities LIST]\n"
+    "       frontal-sandbox keys list\n"
+    "       frontal-sandbox keys revoke ID\n"
+    "\n"
+    "Keys of frontal-sandbox serve. create prints the key, once: only its hash is kept. A client sends it as\n"
+    "Authorization: Bearer KEY. Once there is a key, every request needs one, and the server may listen beyond\n"
+    "loopback. A running server takes changes within a second or two.\n"
+    "\n"
+    "  --tenant NAME            whose it is (local): tenants have sessions, state and workers of their own\n"
+    "  --name TEXT              what it is for\n"
+    "  --capabilities LIST      all, or some of sessions.read, sessions.write, exec, fs.read, fs.write, state, trace,\n"
+    "                           metrics, between commas\n"
+    "  --state DIR              the server's state directory\n"
+    "  --json                   answer with one JSON object; list gives one a line\n"
+    "\n"
+    "Exit status: 0, or 125.\n";
 
 static const char help_tools[] =
     "Usage: frontal-sandbox tools [--options] [--json]\n"
@@ -208,6 +227,8 @@ void cli_help(const char *verb)
         fputs(help_policy, stdout);
     } else if (strcmp(verb, "serve") == 0) {
         fputs(help_serve, stdout);
+    } else if (strcmp(verb, "keys") == 0) {
+        fputs(help_keys, stdout);
     } else if (strcmp(verb, "tools") == 0) {
         fputs(help_tools, stdout);
     } else {

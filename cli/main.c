@@ -26,6 +26,7 @@ static const struct {
     {"policy", cli_policy},
     {"tools", cli_tools},
     {"serve", cli_serve},
+    {"keys", cli_keys},
     {"doctor", cli_doctor},
     /* clang-format on */
 };

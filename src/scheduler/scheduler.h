@@ -101,6 +101,7 @@ struct sched_settings {
     struct limits limits;     /* of its creation */
     uint64_t idle_timeout_ms; /* parked after so long */
     struct str metadata;      /* a JSON object, or empty */
+    struct str policy;        /* text of rules that it was made with (policy/policy.h), or empty */
 };
 
 enum sched_session_state { SCHED_PARKED, SCHED_READY, SCHED_RUNNING };
@@ -139,7 +140,7 @@ int sched_info(struct sched_session *s, struct sched_session_info *ret, struct e
 void sched_wake(struct sched_session *s, sched_done *done, void *arg);
 /* Parks it when nothing runs or waits: -EBUSY otherwise. After it, no process holds the session's lock. */
 void sched_park(struct sched_session *s, sched_done *done, void *arg);
-/* What was copied in by sched_fs() becomes part of its log; while an exec runs, the log ends with the exec before it. */
+/* What was copied in by sched_fs() becomes part of its log; while an exec runs, the log ends with the one before it. */
 void sched_settle(struct sched_session *s, sched_done *done, void *arg);
 /* Parks it, and keeps it parked until sched_unlock(): for verbs that take its lock. -EBUSY as sched_park(). */
 void sched_lock(struct sched_session *s, sched_done *done, void *arg);

@@ -262,6 +262,7 @@ static void begin_open(struct sched_session *s, bool fresh)
         .user = s->settings.user,
         .cwd = s->settings.cwd,
         .limits = s->settings.limits,
+        .policy = s->settings.policy,
         .host_uid = geteuid(),
         .host_gid = getegid(),
         .kept = true,
@@ -582,6 +583,8 @@ int sched_change(struct sched_session *s, const struct sched_settings *set, stru
         return r;
     struct sched_settings copy = *set;
     copy.limits = s->settings.limits;
+    copy.user = s->settings.user;
+    copy.policy = s->settings.policy;
     struct arena before = s->settings_arena; /* @set may lie in it */
     s->settings_arena = (struct arena){0};
     sched__settings_set(s, &copy);

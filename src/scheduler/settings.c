@@ -37,6 +37,7 @@ void sched__settings_set(struct sched_session *s, const struct sched_settings *s
         .limits = set->limits,
         .idle_timeout_ms = set->idle_timeout_ms ? set->idle_timeout_ms : IDLE_MS,
         .metadata = arena_str(a, set->metadata),
+        .policy = arena_str(a, set->policy),
     };
     s->has_settings = true;
 }
@@ -135,6 +136,9 @@ static int take_line(struct sched_settings *set, struct arena *a, struct str key
     else if (str_eqc(key, "mount"))
         return err_set(err, -EOPNOTSUPP,
                        "the session shows directories of the host, and the server opens none: use the command line");
+    else if (str_eqc(key, "policy")) /* a line for each rule */
+        set->policy = str_c(arena_printf(a, "%.*s%.*s\n", (int)set->policy.n, set->policy.n ? set->policy.p : "",
+                                         (int)value.n, value.p));
     else if (str_starts(key, STR("limit.")) && limits_set(&set->limits, str_from(key, 6), value))
         return err_set(err, -EBADMSG, "the session's log has a limit that is none");
     return 0;

@@ -52,7 +52,7 @@ static bool add_operand(struct verb *v, const char *field, struct str s)
     return false;
 }
 
-/* The first line of what it said: "frontal-sandbox: ENOENT: text", or without a name what was wrong with the request. */
+/* The first line of what it said: "frontal-sandbox: ENOENT: text", or without a name what the request lacked. */
 static void fail_verb(struct request *r, int status, struct str errs)
 {
     struct str head = STR("frontal-sandbox: ");

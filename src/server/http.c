@@ -69,35 +69,6 @@ static void completed(void *cls, struct MHD_Connection *c, void **con_cls, enum 
     *con_cls = NULL;
 }
 
-/* A browser sends requests for any page it shows; without keys nothing else tells these from the user's own. */
-static bool is_own_site(const char *host)
-{
-    static const char *const own[] = {"localhost", "127.0.0.1", "[::1]"};
-    const char *at = strstr(host, "://");
-    host = at ? at + 3 : host;
-    for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
-        size_t n = strlen(own[i]);
-        if (strncmp(host, own[i], n) == 0 && (host[n] == 0 || host[n] == ':' || host[n] == '/'))
-            return true;
-    }
-    return false;
-}
-
-static bool authenticate(struct request *r)
-{
-    struct err err = {0};
-    const char *host = request_header(r, MHD_HTTP_HEADER_HOST), *origin = request_header(r, MHD_HTTP_HEADER_ORIGIN);
-    if ((origin && !is_own_site(origin)) || (!r->sv->is_unix && host && !is_own_site(host))) {
-        request_fail(r, API_PERMISSION_DENIED, NULL,
-                     "a server without keys answers requests to localhost only, and none of another site's pages");
-        return false;
-    }
-    int e = sched_tenant(r->sv->sched, "local", &r->tenant, &err);
-    if (e)
-        request_fail_errno(r, e, err.text);
-    return e == 0;
-}
-
 /* What is announced is refused before it comes. */
 static bool check_length(struct request *r)
 {
@@ -175,7 +146,7 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *c, const cha
     r->began = clock_mono();
     r->method = arena_str(&r->arena, str_c(method)).p;
     r->target = arena_str(&r->arena, str_c(url));
-    if (!authenticate(r) || !request_route(r, url) || !check_length(r)) {
+    if (!request_route(r, url) || !auth_check(r) || !auth_allows(r, r->route->cap) || !check_length(r)) {
         r->dispatched = true;
         return send_response(r);
     }
@@ -233,8 +204,8 @@ static int bind_tcp(struct server *sv, const struct addrinfo *ai, const char *sp
     int one = 1;
     if (!sv->has_keys && !is_loopback(ai->ai_addr))
         return err_set(err, -EPERM,
-                       "'%s' can be reached from other machines, and the server has no keys: listen on 127.0.0.1 or a "
-                       "Unix socket, and let a proxy with its own authentication lead there",
+                       "'%s' can be reached from other machines, and there are no keys: make one (frontal-sandbox "
+                       "keys create), or listen on 127.0.0.1 or a Unix socket",
                        spec);
     sv->listen_fd = socket(ai->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (sv->listen_fd < 0)
@@ -385,7 +356,8 @@ int server_run(const struct server_config *cfg, struct sched *sched, void (*list
                struct err *err)
 {
     struct server sv = {.cfg = cfg, .sched = sched, .listen_fd = -1, .epoll = -1, .signals = -1};
-    int r = start_listening(&sv, err);
+    int r = auth_look(&sv);
+    r = r ? err_set(err, r, "the file of keys: %s", errtab_text(r)) : start_listening(&sv, err);
     if (r == 0) {
         sv.signals = open_signals();
         r = sv.signals < 0 ? err_set(err, sv.signals, "cannot watch signals: %s", errtab_text(sv.signals)) : 0;
@@ -401,6 +373,7 @@ int server_run(const struct server_config *cfg, struct sched *sched, void (*list
         MHD_stop_daemon(sv.daemon);
     }
     idempotency_free(&sv);
+    auth_free(&sv);
     if (sv.is_unix && sv.address[0])
         (void)unlink(sv.address + 5);
     fd_close(&sv.epoll);

@@ -37,6 +37,6 @@ int idempotency_exec(struct request *r, struct str id);
 void idempotency_answered(struct request *r, unsigned status, struct str body);
 /* The request is over, whatever became of it. */
 void idempotency_end(struct request *r);
-/* Frees what is known of all keys; their files stay. */
 struct server;
+/* Frees what is known of all keys; their files stay. */
 void idempotency_free(struct server *sv);

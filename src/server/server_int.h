@@ -16,6 +16,7 @@
 #include "wire/json_write.h"
 
 #define PARAMS 3
+#define ROUTE_OPEN (-1)
 
 struct server {
     const struct server_config *cfg;
@@ -32,9 +33,11 @@ struct server {
     bool abandoned; /* nothing is waited for any more: streams end */
     uint64_t answered[6]; /* by class of status */
     struct keys *keys;    /* idempotency.c */
+    struct auth *auth;    /* auth.c */
 };
 
 struct request;
+struct auth;
 struct keys;
 struct idempotency;
 
@@ -42,6 +45,7 @@ struct idempotency;
 struct route {
     const char *method, *path;
     void (*handle)(struct request *r); /* answers now or later */
+    int cap;           /* enum apikey_cap, or ROUTE_OPEN: whoever asks */
     const char *query;                 /* names of parameters it takes, between blanks */
     size_t body_max;                   /* 0: no body */
     /* Takes the body in pieces, when it is not gathered: bytes taken; fewer hold the connection up until
@@ -66,6 +70,7 @@ struct request {
     unsigned status;
     int64_t began;
     struct sched_tenant *tenant;
+    uint32_t caps;                 /* of the key */
     struct sched_session *session; /* of {}: a reference */
     struct sched_exec *exec;       /* a reference */
     struct sched_watch *watch;
@@ -100,6 +105,17 @@ void request_fail_as(struct request *r, unsigned status, enum api_code code, con
 void request_fail_errno(struct request *r, int error, const char *text);
 /* A connection that a handler holds up by taking less of a body goes on. */
 void request_go_on(struct request *r);
+
+/* ---- who asks (auth.c) ---- */
+
+/* Reads the file of keys, if it may have changed: 0 or an error. */
+int auth_look(struct server *sv);
+/* Frees. */
+void auth_free(struct server *sv);
+/* Sets r->tenant and r->caps; false after an answer. */
+bool auth_check(struct request *r);
+/* Whether the key has the capability; false after an answer. */
+bool auth_allows(struct request *r, int cap);
 
 /* ---- what came (request.c) ---- */
 

@@ -501,6 +501,57 @@ def who_may_ask_without_keys(t):
         t.equal(s.exec(i, 'echo by unix')['stdout'], 'by unix\n')
 
 
+def key_of(t, s, *options):
+    p = subprocess.run([BINARY, 'keys', 'create', '--state', s.state] + list(options), stdout=subprocess.PIPE,
+                       stderr=subprocess.PIPE, timeout=60 * SLOW)
+    t.equal((p.returncode, p.stderr), (0, b''))
+    return p.stdout.decode().strip()
+
+
+def bearer(key):
+    return {'Authorization': 'Bearer ' + key}
+
+
+@case
+def keys_tenants_and_capabilities(t):
+    with Server(t) as s:
+        i = s.create(name='mine')
+        all_ = key_of(t, s)
+        until(lambda: s.get('/v1/sessions').status == 401, 'a key is needed')
+        t.equal(s.get('/v1/sessions', headers=bearer(all_)).json['sessions'][0]['id'], i)
+        t.equal(s.get('/v1/sessions', headers=bearer(all_[:-1])).status, 401)
+        t.equal(s.get('/v1/sessions', headers=bearer('x')).status, 401)
+        t.equal(s.get('/v1/health').status, 200)
+        few = key_of(t, s, '--capabilities', 'sessions.read,exec')
+        other = key_of(t, s, '--tenant', 'acme', '--name', 'ci')
+        until(lambda: s.get('/v1/sessions', headers=bearer(other)).status == 200, 'the new keys are known')
+        path = '/v1/sessions/mine'
+        t.equal(s.post(path + '/exec', {'command': 'echo x'}, headers=bearer(few)).json['stdout'], 'x\n')
+        r = s.ask('PUT', path + '/fs/tmp/f', b'x', headers=bearer(few))
+        t.equal((r.status, 'fs.write' in r.json['error']['message']), (403, True), r)
+        t.equal(s.ask('DELETE', path, headers=bearer(few)).status, 403)
+        # Another tenant sees nothing of it, and may use the same name.
+        t.equal(s.get('/v1/sessions', headers=bearer(other)).json['sessions'], [])
+        t.equal(s.get(path, headers=bearer(other)).status, 404)
+        t.equal(s.get('/v1/sessions/' + i, headers=bearer(other)).status, 404)
+        t.equal(s.post('/v1/sessions', {'name': 'mine'}, headers=bearer(other)).status, 201)
+        e = s.post(path + '/exec', {'command': 'echo theirs > f; cat f'}, headers=bearer(other)).json
+        t.equal(e['stdout'], 'theirs\n')
+        t.equal(s.post(path + '/exec', {'command': 'cat f'}, headers=bearer(all_)).json['exit_code'], 1)
+        listed = subprocess.run([BINARY, 'keys', 'list', '--json', '--state', s.state], stdout=subprocess.PIPE,
+                                timeout=60 * SLOW).stdout
+        t.equal([json.loads(x)['tenant'] for x in listed.splitlines()], ['local', 'local', 'acme'])
+        t.ok(all_.split('.')[1].encode() not in listed + open(os.path.join(s.state, 'keys'), 'rb').read())
+        for key in (all_, few, other):
+            subprocess.run([BINARY, 'keys', 'revoke', key.split('.')[0], '--state', s.state], check=True,
+                           timeout=60 * SLOW)
+        until(lambda: s.get('/v1/sessions', headers=bearer(all_)).status == 401, 'it is revoked')
+        t.equal(s.get('/v1/sessions').status, 401, 'without any key left it is not open')
+    key_of(t, s)
+    with Server(t, listen='0.0.0.0:0') as s:
+        t.equal(s.get('/v1/sessions').status, 401)
+
+
 @case
 def health_says_what_holds(t):
     with Server(t) as s:

@@ -103,9 +103,9 @@ static char *history_path(const char *state_dir)
 {
     MEM_AUTO char *dir = state_where(state_dir);
     BUF_AUTO struct buf b;
+    buf_init(&b, LIMIT_PATH);
     if (!dir)
         return NULL;
-    buf_init(&b, LIMIT_PATH);
     buf_addf(&b, "%s/", dir);
     for (size_t i = 1; i < b.n; i++) {
         if (b.p[i] != '/')

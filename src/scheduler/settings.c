@@ -67,8 +67,8 @@ int sched__settings_save(struct sched_session *s, struct err *err)
     const struct sched_settings *set = &s->settings;
     BUF_AUTO struct buf text, path, tmp;
     buf_init(&text, LIMIT_SETTINGS);
-    int r = path_of(s, "", &path);
-    r = r ? r : path_of(s, ".new", &tmp);
+    int r = path_of(s, "", &path), r_tmp = path_of(s, ".new", &tmp);
+    r = r ? r : r_tmp;
     /* Most sessions have none of it. */
     if (r == 0 && s->made.fresh && !set->cwd.n && !set->env.n && !set->metadata.n && set->idle_timeout_ms == IDLE_MS)
         return 0;

@@ -13,11 +13,12 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char *const allowed[] = {
-    "base32", "base64", "basename", "cat", "chmod", "chown", "cksum", "comm", "cp", "cut", "date", "diff", "dirname", "du",
-    "env", "expr", "fold", "head", "id", "join", "link", "ln", "ls", "md5sum", "mkdir", "mktemp", "mv", "nproc", "od",
-    "paste", "printenv", "pwd", "readlink", "realpath", "rm", "rmdir", "sed", "seq", "sha256sum", "sort", "split", "stat",
-    "sum", "tac", "tail", "tee", "touch", "tr", "truncate", "uname", "unexpand", "uniq", "unlink", "wc", "which",
-    "xargs",
+    "base32",   "base64", "basename", "cat",      "chmod", "chown",  "cksum", "comm",  "cp",        "cut",
+    "date",     "diff",   "dirname",  "du",       "env",   "expr",   "fold",  "head",  "id",        "join",
+    "link",     "ln",     "ls",       "md5sum",   "mkdir", "mktemp", "mv",    "nproc", "od",        "paste",
+    "printenv", "pwd",    "readlink", "realpath", "rm",    "rmdir",  "sed",   "seq",   "sha256sum", "sort",
+    "split",    "stat",   "sum",      "tac",      "tail",  "tee",    "touch", "tr",    "truncate",  "uname",
+    "unexpand", "uniq",   "unlink",   "wc",       "which", "xargs",
 };
 
 static bool is_allowed(const char *name)

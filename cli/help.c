@@ -166,7 +166,7 @@ static const char help_serve[] =
     "Serve sessions over HTTP (docs/api.md). Sessions lie in the state directory, the command line's too.\n"
     "\n"
     "  --listen ADDRESS:PORT    where to listen (127.0.0.1:7070; port 0: a free one); [ADDRESS]:PORT for IPv6, or\n"
-    "           unix:PATH       a Unix socket. Without keys (see keys --help) only loopback addresses and Unix sockets\n"
+    "           unix:PATH       a Unix socket. Without keys (keys --help) only loopback addresses and Unix sockets\n"
     "  --state DIR              the state directory (as run --session has it)\n"
     "  --workers N              worker processes, at most (default: as many as processors, at most 4)\n"
     "  --drain TIME             how long to wait for what runs after SIGTERM (30s); a second SIGTERM ends the wait\n"

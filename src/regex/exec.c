@@ -272,8 +272,8 @@ static size_t line_end(struct str buf, size_t at, char eol)
     return p ? (size_t)(p - buf.p) : buf.n;
 }
 
-/* Runs RX_LINES from a place in a line, which has @left before it: 1 and a place in the first line that matches, 0 or an
- * error. */
+/* Runs RX_LINES from a place in a line, which has @left before it: 1 and a place in the first line that matches, 0 or
+ * an error. */
 static int scan_lines(struct regex *re, struct str buf, size_t from, enum rx_ctx left, char eol, size_t *ret_at)
 {
     struct rx_dfa *d = &re->lines;

@@ -226,16 +226,21 @@ static int mix(struct merge *m, struct merge_entry *e)
 
 static int decide(struct merge *m, struct merge_entry *e)
 {
-    const struct vfs_stat *o = &e->st[MERGE_OURS], *t = &e->st[MERGE_THEIRS];
+    const struct vfs_stat *b = &e->st[MERGE_BASE], *o = &e->st[MERGE_OURS], *t = &e->st[MERGE_THEIRS];
+    bool touched = false; /* by ours, which has another type than theirs */
     if (!e->changed[MERGE_THEIRS] || (!o->mode && !t->mode))
         return 0;
     if (e->changed[MERGE_OURS] && o->mode && t->mode) {
         if (type(o) == type(t))
             return mix(m, e);
-        return merge__conflict(m, SNAPSHOT_TYPES, e->path, "both made something of it, of different types");
+        if (type(b) == type(t) && only_time(e, MERGE_THEIRS))
+            return 0;
+        touched = type(b) == type(o) && only_time(e, MERGE_OURS);
+        if (!touched)
+            return merge__conflict(m, SNAPSHOT_TYPES, e->path, "both made something of it, of different types");
     }
     /* What a conflict leaves is placed too, so that what it is in the way of shows. */
-    bool both = e->changed[MERGE_OURS];
+    bool both = e->changed[MERGE_OURS] && !touched;
     bool kept = both && (t->mode ? !only_time(e, MERGE_THEIRS) : !only_time(e, MERGE_OURS));
     e->from = MERGE_THEIRS;
     e->to = *t;

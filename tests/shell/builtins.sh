@@ -19,7 +19,7 @@ umask 027; umask; umask -S; umask -p; umask -p -S; umask u=rwx,g=rx,o=; umask; u
 ### ulimit
 ulimit -n nosuch; ulimit -x x; ulimit -y; ulimit -a -n x >/dev/null; echo $?; ulimit -c 0; ulimit -c; ulimit -Sc; ulimit -Hc
 ### TIMEFORMAT
-TIMEFORMAT='%R %U %S %P'; { time :; } 2>&1 | tr 0-9 N; TIMEFORMAT='%3R %0U %lR %2lS %%'; { time :; } 2>&1 | tr 0-9 N; TIMEFORMAT=; time :; TIMEFORMAT='%q'; time :; TIMEFORMAT='x%'; time :; unset TIMEFORMAT;  { time -p :; } 2>&1 | tr 0-9 N; { time; } 2>&1 | tr 0-9 N; time -- echo a 2>/dev/null
+TIMEFORMAT='%R %U %S'; { time :; } 2>&1 | tr 0-9 N; TIMEFORMAT='%P'; { time :; } 2>&1 | tr -s 0-9 N; TIMEFORMAT='%3R %0U %lR %2lS %%'; { time :; } 2>&1 | tr 0-9 N; TIMEFORMAT=; time :; TIMEFORMAT='%q'; time :; TIMEFORMAT='x%'; time :; unset TIMEFORMAT;  { time -p :; } 2>&1 | tr 0-9 N; { time; } 2>&1 | tr 0-9 N; time -- echo a 2>/dev/null
 ### printf 
 printf '%s|%5s|%-5s|%.2s|%c|%d|%i|%o|%x|%X|%#x|%+d|% d|%05d|%e|%g|%f|%b|%q|%%\n' a b c def xyz 1 2 8 255 255 255 3 4 5 1.5 1.5 1.5 'a\tb' "a b"
 printf '%d\n' x; echo $?; printf '%d\n' 0x1f 010 "'a" '"b' 1.5; printf '%s %s\n' a b c; printf '%z\n'; printf '%(%Y)T\n' 0; printf '%(%F %T)T|\n' -1 >/dev/null; printf -v v '%s-' 1 2; echo $v; printf -v 'a[3]' x; declare -p a; printf -v 1x y; echo $?; printf; printf -x; printf '\x41\u00e9\101\e[0m\c x\n'; printf '%b' '\0101\x41\c' no; printf '%*d|%-*d|%.*f\n' 5 1 5 2 2 3.14159; printf '%Q|%.2Q\n' 'a b' 'a b'; printf '%s' > /dev/full; echo $?; printf '%d\n' 99999999999999999999; printf '%u\n' -1; printf '%hhd %ld %lld\n' 300 1 2; printf '%n' x; printf '%5c|%-3c|\n' a b; printf "%s\n" ; printf -- '-%s\n' a; printf '%a\n' 1; printf '%s %d %s\n' a 

@@ -234,7 +234,6 @@ int sed_edit_end(struct sed *s)
 
 void sed_output_done(struct sed *s)
 {
-    struct vfs_ctx ctx = cmd_ctx(s->c);
     for (struct sed_out *o = s->files_out; o; o = o->next) {
         (void)sed_flush(s, o);
         mem_free(o->pending);
@@ -242,7 +241,9 @@ void sed_output_done(struct sed *s)
     }
     if (s->edited.fd > 2)
         proc_close(s->c->p, s->edited.fd);
-    if (s->edited_name)
+    if (s->edited_name) {
+        struct vfs_ctx ctx = cmd_ctx(s->c);
         (void)vfs_unlink(cmd_vfs(s->c), &ctx, 0, str_c(s->edited_name));
+    }
     mem_free(s->edited.pending);
 }

@@ -620,6 +620,25 @@ TEST(removal_of_what_only_its_time_changed)
     free_three(&t);
 }
 
+TEST(another_type_of_what_only_its_time_changed)
+{
+    struct three t = three_of(small_tree());
+    tree_write(t.ours, "/g", "g\n");
+    vfs_unlink(t.theirs, &tree_ctx, 0, STR("/g"));
+    vfs_symlink(t.theirs, &tree_ctx, STR("d"), 0, STR("/g"));
+    vfs_unlink(t.ours, &tree_ctx, 0, STR("/d/f"));
+    vfs_symlink(t.ours, &tree_ctx, STR("g"), 0, STR("/d/f"));
+    tree_write(t.theirs, "/d/f", "1\n2\n3\n4\n5\n");
+    struct vfs *m = check_merge(&t, "");
+    CHECK(S_ISLNK(tree_stat(m, "/g").mode));
+    CHECK(S_ISLNK(tree_stat(m, "/d/f").mode));
+    vfs_free(m);
+    /* Not of what was written. */
+    tree_write(t.ours, "/g", "h\n");
+    CHECK(check_merge(&t, "g\n") == NULL);
+    free_three(&t);
+}
+
 TEST(directories)
 {
     struct three t = three_of(small_tree());

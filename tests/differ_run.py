@@ -137,6 +137,7 @@ class Place:
 
 def normal(err):
     # Process numbers, and what natively has the path of the shell in front.
+    err = re.sub(rb'(?m)^frontal-sandbox: .*\n', b'', err)  # hints, lines of our own behind bash's message
     return re.sub(rb'\(\d{3,}\)', b'(N)', err.replace(b'/bin/bash: ', b'bash: '))
 
 

@@ -185,7 +185,7 @@ static int load_ref(struct machine *m, int64_t *ret)
     struct str text;
     *ret = 0;
     if (r->bad) {
-        int e = bad_subscript(sh, r->sub->name);
+        int e = bad_subscript(sh, r->assoc && r->sub->text.n ? r->sub->sym->name : r->sub->name);
         return e == 0 && !r->sub->text.n ? bad_subscript(sh, r->sub->name) : e; /* bash says it twice */
     }
     if ((!v || !var_count(v)) && sh_opt(sh, OPT_NOUNSET))

@@ -14,6 +14,7 @@ struct value {
     struct str text;
     bool has_key;
     bool append;
+    const struct word *word; /* as it is written, for messages */
 };
 
 struct values {
@@ -43,7 +44,7 @@ static int add_value(struct shell *sh, struct values *l, struct value v)
 static int expand_elem(struct shell *sh, const struct array_elem *e, bool assoc, bool pairs, struct values *l)
 {
     if (e->key && !pairs) {
-        struct value v = {.has_key = true, .append = e->append};
+        struct value v = {.has_key = true, .append = e->append, .word = e->word};
         if (expand_str(sh, e->key, assoc ? EXPAND_PLAIN : EXPAND_ARITH, &v.key) < 0 ||
             expand_str(sh, e->value, EXPAND_ASSIGN, &v.text) < 0)
             return -EINVAL;
@@ -113,8 +114,11 @@ static int assign_assoc(struct shell *sh, struct sym *s, const struct values *l)
             val = i + 1 < l->n ? l->v[++i].text : STR("");
         }
         if (!key.n) {
-            sh_error(sh, v->has_key ? "[%.*s]=%.*s: bad array subscript" : "%.*s%.*s: bad array subscript", (int)key.n,
-                     key.n ? key.p : "", v->has_key ? (int)val.n : 0, val.n ? val.p : "");
+            struct buf shown BUF_AUTO;
+            buf_init(&shown, LIMIT_STRING);
+            if (v->has_key)
+                ast_print_word(&shown, v->word);
+            sh_error(sh, "%.*s: bad array subscript", (int)shown.n, shown.n ? shown.p : "");
             sh_reported(sh);
             continue;
         }
@@ -242,7 +246,11 @@ static int subscript(struct shell *sh, const struct assign *as, const struct var
     if (expand_str(sh, as->subscript, assoc ? EXPAND_PLAIN : EXPAND_ARITH, ret_key) < 0)
         return -EINVAL;
     if (!ret_key->n) {
-        sh_error(sh, "%.*s[]: bad array subscript", (int)as->name.n, as->name.p);
+        struct buf shown BUF_AUTO;
+        buf_init(&shown, LIMIT_STRING);
+        ast_print_word(&shown, as->word);
+        ptrdiff_t end = str_find(buf_str(&shown), ']', 0);
+        sh_error(sh, "%.*s: bad array subscript", end < 0 ? (int)shown.n : (int)end + 1, shown.n ? shown.p : "");
         sh_reported(sh);
         return -EINVAL;
     }

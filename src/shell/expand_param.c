@@ -73,6 +73,17 @@ static int get_element(struct shell *sh, struct param *p, struct str *ret)
     if (r < 0)
         return r;
     v = var_find(sh, p->sym); /* the subscript may have assigned to it */
+    bool empty = v && v->flags & VAR_ASSOC && !key.n;
+    if (empty && p->op == OP_LENGTH) {
+        struct str sub = p->subscript->src;
+        sh_error(sh, "%.*s]: bad array subscript", (int)sub.n, sub.p ? sub.p : "");
+        return expand__refuse(sh);
+    }
+    if (empty) {
+        sh_error(sh, "%.*s: bad array subscript", (int)p->name.n, p->name.p);
+        sh_reported(sh);
+        return sh->flow == FLOW_NONE ? 0 : -EINVAL;
+    }
     if (!(v && v->flags & VAR_ASSOC) && index < 0) {
         index += v && (v->flags & VAR_ARRAY) ? var_max_index(v) : 0;
         bool some = v && (v->flags & VAR_SET || ((v->flags & VAR_ARRAY) && var_count(v)));

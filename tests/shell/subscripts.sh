@@ -104,3 +104,20 @@ m=(); echo ${m[-1]} ${#m[-1]}
 declare -a d; echo ${d[-1]} x; echo $((d[-1])); echo ${#d[-1]}; echo ${d[-1]:-d}; echo "${d[-1]+s}"
 unset a; echo ${#a[-1]}; echo ${a[-1]:-d}; echo ${a[-1]#x}; (( a[-1] )); echo $?
 declare -A h; echo ${h[-1]} $((h[-1]))
+### empty keys of associative arrays
+declare -A m=([k]=v); e=
+echo 1 ${m['']} 2
+echo 3 "${m[""]}" "${m[$e]}" 4
+echo ${#m['']}
+echo ${m['']:-x}
+m['']=x
+echo $((m['']))
+[[ -v m[''] ]]; echo $?
+unset "m['']"
+echo ${m[$e]+set}
+m=([$e]=1)
+m+=([""]=1 [x]=2); declare -p m
+a=([]=5); a=([$e]=5); a=([1+]=3); declare -p a
+echo ${a['']} ${a[$e]}
+printf -v m[''] x
+read m[''] <<< a

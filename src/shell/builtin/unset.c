@@ -60,6 +60,10 @@ static int unset_element(struct shell *sh, struct str name, struct str sub, bool
         }
         return var_unset(sh, s) < 0;
     }
+    if (v->flags & VAR_ASSOC && !key.n) {
+        sh_error(sh, "unset: [%.*s]: bad array subscript", (int)sub.n, sub.p);
+        return 1;
+    }
     if (v->flags & VAR_ARRAY && index < 0 && index + var_max_index(v) < 0) {
         sh_error(sh, "unset: [%.*s]: bad array subscript", (int)sub.n, sub.p);
         return 1;

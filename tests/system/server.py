@@ -622,6 +622,23 @@ def the_command_line_sees_the_same_sessions(t):
 
 
 @case
+def the_policy_of_a_session_holds(t):
+    policy = t.write('policy', 'command deny seq\n')
+    p = subprocess.run([BINARY, 'run', '--state', t.path('state'), '--session', 'p', '--policy', policy, '-c',
+                        'echo made; seq 1'], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                       timeout=60 * SLOW)
+    t.equal(p.stdout, b'made\n')
+    with Server(t) as s:
+        for _ in range(2):
+            r = until(lambda: (lambda r: r if r.status == 200 else None)(
+                s.post('/v1/sessions/p/exec', {'command': 'echo on; seq 1'})))
+            t.ok(r.json['stdout'] == 'on\n' and r.json['exit_code'] != 0, r)
+            s.post('/v1/sessions/p/sleep')
+        f = s.post('/v1/sessions/p/fork').json['sessions'][0]['id']
+        t.equal(s.exec(f, 'seq 1')['stdout'], '')
+
+
+@case
 def a_drain_finishes_what_runs(t):
     with Server(t) as s:
         i = s.create()

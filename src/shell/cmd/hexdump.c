@@ -28,8 +28,9 @@ static const struct cmd_opt opts[] = {
 
 struct hexdump {
     struct cmd *c;
-    char form; /* its option, 0: two bytes as hexadecimal */
-    bool all;  /* -v */
+    char form;      /* its option, 0: two bytes as hexadecimal */
+    unsigned times; /* a line is printed: a format that is given again counts again */
+    bool all;       /* -v */
     uint64_t skip, left;
     int next; /* operand */
     int fd;   /* -1: none is open */
@@ -183,7 +184,8 @@ static void dump(struct hexdump *h, uint64_t place)
             star = true;
             continue;
         }
-        put_line(h, place, line, n);
+        for (unsigned i = 0; i < h->times; i++)
+            put_line(h, place, line, n);
         memcpy(last, line, n);
         have_last = n == LINE;
         star = false;
@@ -232,8 +234,10 @@ static int options(struct hexdump *h)
             h->all = true;
         else if (o != 'L' && h->form && h->form != o)
             return cmd_refuse(c, "several formats at once are not implemented here");
-        else if (o != 'L')
+        else if (o != 'L') {
+            h->times = h->form ? h->times + 1 : 1;
             h->form = (char)o;
+        }
         if (r)
             return r;
     }
@@ -242,7 +246,7 @@ static int options(struct hexdump *h)
 
 static int run(struct cmd *c, char form)
 {
-    struct hexdump h = {.c = c, .form = form, .left = UINT64_MAX, .fd = -1};
+    struct hexdump h = {.c = c, .form = form, .times = 1, .left = UINT64_MAX, .fd = -1};
     uint64_t place = 0;
     int r = options(&h);
     if (r >= 0)

@@ -80,7 +80,7 @@ static int locale_main(struct cmd *c)
         return 0;
     }
     if (c->optind == c->argc)
-        return print_all(c);
+        return names ? 0 : print_all(c);
     for (int i = c->optind; i < c->argc && status == 0; i++)
         status = print_keyword(c, c->argv[i], names);
     return status;

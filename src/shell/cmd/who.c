@@ -33,6 +33,18 @@ static int users_main(struct cmd *c)
     return c->optind < c->argc ? cmd_refuse(c, "a file of log-ins is not implemented here") : 0;
 }
 
+/* Whether times are shown as in the C locale, in 12 columns, not in 16. */
+static bool c_times(struct cmd *c)
+{
+    static const char *const names[] = {"LC_ALL", "LC_TIME", "LANG"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *v = cmd_getenv(c, names[i]);
+        if (v && *v)
+            return strcmp(v, "C") == 0 || strcmp(v, "POSIX") == 0;
+    }
+    return true;
+}
+
 static int who_main(struct cmd *c)
 {
     bool heading = false, count = false, idle = false, mesg = false;
@@ -55,7 +67,7 @@ static int who_main(struct cmd *c)
     else if (heading && (idle || mesg))
         return cmd_refuse(c, "this heading is not implemented here");
     else if (heading)
-        cmd_puts(c, "NAME     LINE         TIME             COMMENT\n");
+        cmd_printf(c, "NAME     LINE         %-*s COMMENT\n", c_times(c) ? 12 : 16, "TIME");
     return 0;
 }
 

@@ -79,7 +79,7 @@ static bool add(struct xargs *x, int ch)
         return false;
     }
     if (ch == 0) {
-        if (!x->nul_told)
+        if (!x->nul_told && x->delim < 0)
             cmd_err(
                 x->c,
                 "WARNING: a NUL character occurred in the input.  It cannot be passed through in the argument list.  "

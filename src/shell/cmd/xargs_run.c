@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdarg.h>
 
+#include "shell/cmd/quote.h"
+
 /* Exit statuses of the real tool. */
 enum {
     XARGS_CHILD_FAILED = 123,
@@ -187,8 +189,12 @@ static int run_some(struct xargs *x, uint64_t n)
     if (x->verbose) {
         struct buf line;
         buf_init(&line, LIMIT_STRING);
-        for (uint64_t i = 0; i < n; i++)
-            buf_addf(&line, "%s%s", i ? " " : "", cmd_quote(c, argv[i], false));
+        const struct quote_opts quoting = {QUOTE_SHELL_ESCAPE, cmd_utf8(c), NULL};
+        for (uint64_t i = 0; i < n; i++) {
+            if (i)
+                buf_putc(&line, ' ');
+            quote_add(&line, str_c(argv[i]), &quoting);
+        }
         buf_putc(&line, '\n');
         cmd_err_raw(c, line.p);
         buf_done(&line);

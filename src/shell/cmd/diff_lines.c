@@ -233,69 +233,126 @@ static int compare(struct search *s, struct box b, bool minimal)
 
 /* ---- sliding ---- */
 
-/* A run of changed lines of @a, [start, end), and the place in the other file that its end belongs to. */
-struct run {
-    const struct diff_file *a, *b;
-    size_t start, end;
-    ptrdiff_t other;
+/*
+ * The lines that both files keep are as many in one as in the other. Between them, and at the ends, are gaps: gap i lies
+ * before kept line i and holds so many lines that changed. A run of changed lines that slides over the kept line behind
+ * it (which must equal its first line, and becomes the last of the run) is a gap's number that goes to the next gap,
+ * where it joins what is there; so runs need no search, and the same gap of the other file is what lies beside it.
+ */
+struct gaps {
+    size_t *v, n; /* n kept lines: n + 1 gaps */
 };
 
-static void slide_back(struct run *r)
+static int count_gaps(const struct diff_file *f, struct gaps *ret)
 {
-    uint8_t *changed = r->a->changed;
-    changed[--r->start] = 1;
-    changed[--r->end] = 0;
-    while (changed[(ptrdiff_t)r->start - 1])
-        r->start--;
-    while (r->b->changed[--r->other])
-        ;
-}
-
-/* One line on; *ret_meets is where it ends beside a change of the other file. */
-static void slide_on(struct run *r, size_t *ret_meets)
-{
-    uint8_t *changed = r->a->changed;
-    changed[r->start++] = 0;
-    changed[r->end++] = 1;
-    while (changed[r->end])
-        r->end++;
-    while (r->b->changed[++r->other])
-        *ret_meets = r->end;
-}
-
-/* Moves each run of changed lines of @a on as far as the lines behind it equal those at its beginning, joining runs on
- * the way; back again if that puts it beside a change of @b. */
-static void slide(const struct diff_file *a, const struct diff_file *b)
-{
-    const uint32_t *cls = a->cls;
-    struct run r = {a, b, 0, 0, 0};
-    for (;;) {
-        for (; r.end < a->count && !a->changed[r.end]; r.end++)
-            while (b->changed[r.other++])
-                ;
-        if (r.end == a->count)
-            return;
-        r.start = r.end;
-        while (a->changed[r.end])
-            r.end++;
-        while (b->changed[r.other])
-            r.other++;
-        size_t len, meets;
-        do {
-            len = r.end - r.start;
-            while (r.start > 0 && cls[r.start - 1] == cls[r.end - 1])
-                slide_back(&r);
-            meets = b->changed[r.other - 1] ? r.end : a->count;
-            while (r.end != a->count && cls[r.start] == cls[r.end])
-                slide_on(&r, &meets);
-        } while (len != r.end - r.start);
-        while (meets < r.end) {
-            a->changed[--r.start] = 1;
-            a->changed[--r.end] = 0;
-            while (b->changed[--r.other])
-                ;
-        }
+    size_t n = 0;
+    for (size_t i = 0; i < f->count; i++)
+        n += !f->changed[i];
+    ret->v = mem_try_zalloc((n + 1) * sizeof *ret->v);
+    ret->n = n;
+    if (!ret->v)
+        return -1;
+    size_t gap = 0;
+    for (size_t i = 0; i < f->count; i++) {
+        ret->v[gap] += f->changed[i];
+        gap += !f->changed[i];
     }
+    return 0;
+}
+
+/* The run of a gap: its first line, and how many. */
+struct run {
+    size_t gap, first, lines;
+};
+
+static void move_run(struct gaps *g, struct run *r, size_t to)
+{
+    g->v[r->gap] = 0;
+    r->lines += g->v[to];
+    g->v[to] = r->lines;
+    r->gap = to;
+}
+
+/* Over the kept line before it, if that equals its last. */
+static bool slide_back(struct gaps *g, const uint32_t *cls, struct run *r)
+{
+    if (r->gap == 0 || cls[r->first - 1] != cls[r->first + r->lines - 1])
+        return false;
+    r->first -= 1 + g->v[r->gap - 1];
+    move_run(g, r, r->gap - 1);
+    return true;
+}
+
+/* Over the kept line behind it, if that equals its first. */
+static bool slide_on(struct gaps *g, const uint32_t *cls, struct run *r)
+{
+    if (r->gap == g->n || cls[r->first] != cls[r->first + r->lines])
+        return false;
+    r->first++;
+    move_run(g, r, r->gap + 1);
+    return true;
+}
+
+/* Moves each run of @a as far to the end as it goes, taking in what it meets on either side; but where it came past a
+ * change of the other file, only to the last such place. @other has the gaps of that file. */
+static void slide(const struct diff_file *a, struct gaps *g, const struct gaps *other)
+{
+    struct run r = {0, 0, 0};
+    for (size_t kept = 0, first = 0; kept <= g->n; kept = r.gap + 1, first = r.first + r.lines + 1) {
+        r = (struct run){kept, first, g->v[kept]};
+        if (r.lines == 0)
+            continue;
+        size_t before, beside;
+        bool met;
+        do {
+            before = r.lines;
+            while (slide_back(g, a->cls, &r))
+                ;
+            beside = r.gap;
+            met = other->v[r.gap] > 0;
+            while (slide_on(g, a->cls, &r)) {
+                if (other->v[r.gap] > 0) {
+                    beside = r.gap;
+                    met = true;
+                }
+            }
+        } while (r.lines != before); /* it took something in, and may go further back now */
+        size_t end = r.gap;
+        if (met && beside < r.gap) {
+            g->v[r.gap] = 0;
+            g->v[beside] = r.lines;
+        }
+        r.gap = end; /* what lies between holds no run */
+    }
+}
+
+static void show_gaps(const struct diff_file *f, const struct gaps *g)
+{
+    uint8_t *p = f->changed;
+    for (size_t i = 0; i <= g->n; i++) {
+        memset(p, 1, g->v[i]);
+        p += g->v[i];
+        if (i < g->n)
+            *p++ = 0;
+    }
+}
+
+/* 0 or -1: no memory. */
+static int slide_both(const struct diff_file f[2])
+{
+    struct gaps g[2] = {{NULL, 0}, {NULL, 0}};
+    int r = count_gaps(&f[0], &g[0]);
+    if (r == 0)
+        r = count_gaps(&f[1], &g[1]);
+    if (r == 0) {
+        slide(&f[0], &g[0], &g[1]);
+        slide(&f[1], &g[1], &g[0]);
+        show_gaps(&f[0], &g[0]);
+        show_gaps(&f[1], &g[1]);
+    }
+    mem_free(g[0].v);
+    mem_free(g[1].v);
+    return r;
 }
 
 /* ---- all of it ---- */
@@ -351,7 +408,5 @@ int diff_search(struct diff *d)
     struct box all = {0, (ptrdiff_t)s.l[0].n, 0, (ptrdiff_t)s.l[1].n};
     if (compare(&s, all, d->minimal) < 0)
         return -1;
-    slide(&d->f[0], &d->f[1]);
-    slide(&d->f[1], &d->f[0]);
-    return 0;
+    return slide_both(d->f) < 0 ? diff_no_memory(d) : 0;
 }

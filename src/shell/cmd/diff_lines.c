@@ -234,10 +234,10 @@ static int compare(struct search *s, struct box b, bool minimal)
 /* ---- sliding ---- */
 
 /*
- * The lines that both files keep are as many in one as in the other. Between them, and at the ends, are gaps: gap i lies
- * before kept line i and holds so many lines that changed. A run of changed lines that slides over the kept line behind
- * it (which must equal its first line, and becomes the last of the run) is a gap's number that goes to the next gap,
- * where it joins what is there; so runs need no search, and the same gap of the other file is what lies beside it.
+ * The lines that both files keep are as many in one as in the other. Between them, and at the ends, are gaps: gap i
+ * lies before kept line i and holds so many lines that changed. A run of changed lines that slides over the kept line
+ * behind it (which must equal its first line, and becomes the last of the run) is a gap's number that goes to the next
+ * gap, where it joins what is there; so runs need no search, and the same gap of the other file is what lies beside it.
  */
 struct gaps {
     size_t *v, n; /* n kept lines: n + 1 gaps */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* Calls on descriptors: reading, writing, offsets, sizes, times, flags, rights, renumbering. */
-#include "say.h"
 
 static unsigned char bytes[64];
 static __wasi_iovec_t in = {bytes, sizeof(bytes)};

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* Directories read entry by entry, arguments and environment, clocks, random bytes, polling, what is not there. */
-#include "say.h"
 
 static void listing(void)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* Calls on paths: open, directories, links, rename, removal, status. */
-#include "say.h"
 
 static void opens(const char *what, const char *path, unsigned look, __wasi_oflags_t how, __wasi_rights_t rights)
 {

@@ -53,6 +53,8 @@ static void drop(struct sched_exec *e)
     if (!*at)
         return;
     *at = e->next;
+    if (s->begun == e)
+        s->begun = NULL;
     if (!e->next)
         s->exec_tail = at;
     sched_exec_unref(e);
@@ -212,7 +214,7 @@ static void refuse(struct sched_exec *e, int error, const char *text)
 
 static struct sched_exec *first_waiting(const struct sched_session *s)
 {
-    struct sched_exec *e = s->execs;
+    struct sched_exec *e = !s->n_waiting ? NULL : s->begun ? s->begun : s->execs;
     while (e && e->place != EXEC_WAITING)
         e = e->next;
     return e;
@@ -257,7 +259,7 @@ void sched__exec_next(struct sched_session *s)
         e->started = clock_wall();
         buf_done(&e->request);
         s->n_waiting--;
-        s->running = e;
+        s->running = s->begun = e;
         s->link->n_running++;
         s->tenant->s->counts.execs_waiting--;
         s->tenant->s->counts.execs_running++;

@@ -97,6 +97,7 @@ struct sched_session {
     struct sched_settings settings;
     struct arena settings_arena;
     struct sched_exec *execs, **exec_tail; /* all that are kept, oldest first */
+    struct sched_exec *begun; /* the last that began: those that wait lie behind it; NULL: it is not kept */
     struct sched_exec *running;
     uint32_t n_waiting;
     struct sched_timer *idle; /* when it is parked */

@@ -422,6 +422,13 @@ void sched_create(struct sched_tenant *t, struct str name, const struct sched_se
 int sched_find(struct sched_tenant *t, struct str who, struct sched_session **ret, struct err *err)
 {
     struct sched_session *s = map_get(&t->sessions, who);
+    char id[STATE_ID_MAX];
+    if (!s && state_session_named(t->state, who, id) == 0)
+        s = map_get(&t->sessions, str_c(id));
+    if (s && !str_eqc(who, s->id)) { /* another process may have named it so since */
+        memcpy(s->name, who.p, who.n);
+        s->name[who.n] = 0;
+    }
     if (!s) {
         struct state_session ses;
         int r = state_session_open(t->state, who, false, 0, &ses, err);

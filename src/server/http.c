@@ -330,9 +330,12 @@ static void serve(struct server *sv)
 {
     struct epoll_event ev[4];
     while (!is_done(sv)) {
-        (void)epoll_wait(sv->epoll, ev, 4, sv->resumed ? 0 : wait_ms(sv)); /* each is looked at in any case */
+        int n = epoll_wait(sv->epoll, ev, 4, sv->resumed ? 0 : wait_ms(sv));
         sv->resumed = false;
-        take_signals(sv);
+        /* Connections and scheduler have things to do without an event, too. */
+        for (int i = 0; i < n; i++)
+            if (ev[i].data.fd == sv->signals)
+                take_signals(sv);
         (void)MHD_run(sv->daemon);
         sched_turn(sv->sched);
     }

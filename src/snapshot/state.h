@@ -85,6 +85,9 @@ int state_session_call(struct state *s, struct state_session *ses, struct str na
 /* Closes a session, and gives it up when it was not committed. */
 void state_session_drop(struct state *s, struct state_session *ses);
 
+/* The id of the session that has the name: 0, or -ENOENT. */
+int state_session_named(struct state *s, struct str name, char ret_id[STATE_ID_MAX]);
+
 /* An existing session by name or id. @own: takes its lock, waiting up to @wait_ms for it; -EBUSY names the process that
  * has it. -ENOENT with what there is instead (near names, or how to make one). */
 int state_session_open(struct state *s, struct str who, bool own, int wait_ms, struct state_session *ret,

@@ -59,6 +59,16 @@ int state__name_owner(struct state *s, const char *name, char ret_id[STATE_ID_MA
     return r;
 }
 
+int state_session_named(struct state *s, struct str name, char ret_id[STATE_ID_MAX])
+{
+    char text[STATE_NAME_MAX + 1] = "";
+    if (state__check_name(name, NULL))
+        return -ENOENT;
+    memcpy(text, name.p, name.n);
+    int r = state__name_owner(s, text, ret_id);
+    return r < 0 ? -ENOENT : 0;
+}
+
 /* ---- from id to name ---- */
 
 struct looking {

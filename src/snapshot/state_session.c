@@ -93,25 +93,29 @@ int state_session_in_use(struct state *s, const char *id)
 
 /* ---- whether power may have been lost ---- */
 
-/* An id of the machine's present run; "" when it cannot be had, which is like no other. */
-static void boot_id(char ret[64])
+/* An id of the machine's present run; "" when it cannot be had, which is like no other. It is the same for as long as
+ * this process lives. */
+static const char *boot_id(void)
 {
-    FD_AUTO int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, ret, 63);
-    ret[n > 1 ? n - 1 : 0] = 0;
+    static char id[64];
+    if (!id[0]) {
+        FD_AUTO int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+        ssize_t n = fd < 0 ? -1 : read(fd, id, 63);
+        id[n > 1 ? n - 1 : 0] = 0;
+    }
+    return id;
 }
 
 static bool same_boot(int dirfd)
 {
-    char now[64], then[64];
-    boot_id(now);
+    char then[64];
+    const char *now = boot_id();
     return now[0] && state__target(dirfd, "boot", then, sizeof(then)) == 0 && strcmp(now, then) == 0;
 }
 
 static int note_boot(int dirfd)
 {
-    char now[64];
-    boot_id(now);
+    const char *now = boot_id();
     return now[0] ? state__point(dirfd, "boot", now) : 0;
 }
 

@@ -39,7 +39,7 @@ def endless_loops_of_every_kind(t):
     for text in ('for ((;;)); do :; done', 'until false; do :; done',
                  'yes > /dev/null', 'cat /dev/zero > /dev/null', 'while :; do (:); done', 'while :; do x=$(echo); done',
                  'yes | while read -r x; do :; done', 'sleep 1000', 'read x < <(sleep 1000)',
-                 'echo a | sed ":a;ba"', 'echo a | sed ":a;s/^/x/;ba"', 'yes | sed D | cat', 'sed N < /dev/zero',
+                 'echo a | sed ":a;ba"', 'echo a | sed ":a;s/^/x/;ba"', 'yes | sed D | cat',
                  'trap "" INT TERM HUP; while :; do :; done', 'tail -f /etc/passwd'):
         killed(t, text, 'timeout', '--timeout', '400ms')
 
@@ -54,6 +54,7 @@ def doubling_string(t):
 def growing_things(t):
     for text in ('i=0; while :; do a[i++]=xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done', 'i=0; while :; do eval "v$((i++))=$i"; done',
                  'echo {1..100000000}', 'x=$(yes)', 'mapfile a < <(yes)', 'tr -d "\\n" < /dev/zero | sort', 'yes | sort',
+                 'sed N < /dev/zero',
                  'echo aaaa | sed ":a;s/.*/&&/;ba"', 'yes | sed -n H', 'echo a | sed ":a;a x\n;ba"', 'echo a | sed ":a;G;H;ba"',
                  'printf "%900000000d" 1 > /tmp/x; x=$(cat /tmp/x)$(cat /tmp/x)'):
         r = run(['--json', '--limit', 'memory=64M', '--limit', 'files=64M', '--timeout', '20s', '-c', text], timeout=60)

@@ -79,7 +79,9 @@ static int make(const struct mkdir *m, const char *dir)
     if (m->parents && make_parents(m, dir) != 0)
         return 1;
     ctx.umask = 0;
-    int r = vfs_mkdir(cmd_vfs(m->c), &ctx, 0, str_c(dir), m->mode & 01777);
+    /* With special bits, others may write only once they are set: -m +t alone, which mkdir(2) does, leaves 1755. */
+    uint32_t late = (m->bits & (S_ISUID | S_ISGID)) | (m->mode & S_ISVTX) ? S_IWGRP | S_IWOTH : 0;
+    int r = vfs_mkdir(cmd_vfs(m->c), &ctx, 0, str_c(dir), m->mode & 01777 & ~late);
     if (r < 0)
         return m->parents && is_dir(m, dir) ? 0 : fail(m, r, "cannot create directory", dir);
     created(m, dir);

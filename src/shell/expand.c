@@ -324,15 +324,16 @@ static int put_procsub(struct expander *x, struct cmdsub *cs)
     return r < 0 ? r : expand__put(x, s, true);
 }
 
-/* A "$@" or "${a[@]}" that may turn out to be no word at all. */
-static bool is_at_list(const struct part *p)
+/* A "$@" or "${a[@]}" that may turn out to be no word at all; "${@+word}" is none when there are no elements. */
+static bool is_at_list(struct shell *sh, const struct part *p)
 {
     if (p->kind != PART_PARAM)
         return false;
-    const struct param *q = p->param;
+    struct param *q = p->param;
     bool at = q->all == '@' || (q->kind == PARAM_SPECIAL && q->ch == '@');
-    return at && q->op != OP_DEFAULT && q->op != OP_ALT && q->op != OP_ASSIGN && q->op != OP_ERROR &&
-           q->op != OP_LENGTH;
+    if (at && q->op == OP_ALT)
+        return !q->indirect && expand__no_elements(sh, q);
+    return at && q->op != OP_DEFAULT && q->op != OP_ASSIGN && q->op != OP_ERROR && q->op != OP_LENGTH;
 }
 
 static int put_part(struct expander *x, const struct part *p, enum expand_ctx ctx);
@@ -346,7 +347,7 @@ static int put_dquote(struct expander *x, const struct part *parts)
     for (const struct part *p = parts; p; p = p->next) {
         size_t before = x->st->buf.n;
         uint32_t done = x->fields_done;
-        bool at = x->out && is_at_list(p), had = x->have;
+        bool at = x->out && is_at_list(x->sh, p), had = x->have;
         int r = put_part(x, p, XP_QUOTE);
         if (r < 0)
             return r;

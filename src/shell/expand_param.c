@@ -230,6 +230,12 @@ static int get_value(struct shell *sh, struct param *p, struct value *ret)
     return r < 0 ? r : 0;
 }
 
+bool expand__no_elements(struct shell *sh, struct param *p)
+{
+    struct value v;
+    return is_list(p) && get_list(sh, p, &v) == 0 && v.list && v.n == 0;
+}
+
 /* ---- adding values ---- */
 
 /* What stands between the elements of a list when they are joined. */

@@ -143,6 +143,8 @@ struct value {
 
 /* A parameter in a context. */
 int expand__param(struct expander *x, struct param *p, enum expand_ctx ctx);
+/* Whether @p is "$@" or all of an array, of which there is no element. */
+bool expand__no_elements(struct shell *sh, struct param *p);
 /* Adds a value. */
 int expand__emit(struct expander *x, const struct value *v, bool quoted);
 /* Elements of @v joined by what @all asks for; in scratch. */

@@ -98,3 +98,15 @@ for i in "k${a b}"; do echo; done; echo rc
 echo ${b:-"in ${a b} x"}
 ### times in prompts
 x='\t \T \@ \A \d \D{%F} \D{}'; TZ=JST-9; y=${x@P}; echo "${y//[0-9]/N}" | cut -c1-16; x='\D{%z %Z}'; echo "${x@P}"
+### alternatives of lists without elements
+set --; printf "[%s]" a "${@+}"; echo
+printf "[%s]" a "${@+x}" "${@:+}" "${*+}"; echo
+unset a; printf "[%s]" a "${a[@]+}" "${a[*]+}"; echo
+set -- ""; printf "[%s]" a "${@:+}" "${@:+x}" "${@+}"; echo
+set -- q; printf "[%s]" a "${@+}" "${@+"$@"}"; echo
+set --; printf "[%s]" a "${@-}" "x${@+}"; echo
+printf "[%s]" a "${@+}${@+}"; echo; printf "[%s]" a "${@+}"""; echo
+y=; printf "[%s]" a "${@+}$y"; echo; printf "[%s]" a "${y+}${@+}"; echo
+a=(); printf "[%s]" z "${a[@]+"${a[@]}"}"; echo; a=(1 "2 3"); printf "[%s]" z "${a[@]+"${a[@]}"}"; echo
+set --; printf "[%s]" z "${@+"$@"}"; echo; f() { echo $#; }; f "${@+"$@"}"; f "${a[@]:+"${a[@]}"}"; declare -A m; f "${m[@]+"${m[@]}"}"
+x="${@+}"; echo "[$x]"; case "${@+}" in '') echo empty;; esac; [[ -z "${@+}" ]] && echo z; for i in "${@+"$@"}"; do echo loop; done

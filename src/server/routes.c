@@ -8,6 +8,7 @@
 
 const struct route server_routes[] = {
     {"GET", "/", h_root, ROUTE_OPEN, "", 0, NULL},
+    {"GET", "/openapi.json", h_openapi, ROUTE_OPEN, "", 0, NULL},
     {"GET", "/v1/health", h_health, ROUTE_OPEN, "", 0, NULL},
     {"POST", "/v1/sessions", h_sessions_create, APIKEY_SESSIONS_WRITE, "", LIMIT_REQUEST, NULL},
     {"GET", "/v1/sessions", h_sessions_list, APIKEY_SESSIONS_READ, "after limit state", 0, NULL},
@@ -52,7 +53,8 @@ void h_root(struct request *r)
         "<pre>curl -X POST localhost:7070/v1/sessions -d '{\"name\":\"demo\"}'\n"
         "curl -X POST localhost:7070/v1/sessions/demo/exec -d '{\"command\":\"echo hello; pwd\"}'</pre>"
         "<p><a href=/v1/health>/v1/health</a> says what is confined and what is not. "
-        "<code>docs/api.md</code> of the distribution has every route.</p></html>\n";
+        "<a href=/openapi.json>/openapi.json</a> describes every route (OpenAPI 3.1), "
+        "<code>docs/api.md</code> of the distribution explains them.</p></html>\n";
     request_reply_bytes(r, MHD_HTTP_OK, "text/html; charset=utf-8", STR(page));
 }
 

@@ -140,6 +140,7 @@ extern const struct route server_routes[];
 extern const size_t server_n_routes;
 
 void h_root(struct request *r);
+void h_openapi(struct request *r);
 void h_health(struct request *r);
 void h_sessions_create(struct request *r);
 void h_sessions_list(struct request *r);

@@ -97,6 +97,8 @@ static void method_not_allowed(struct request *r, struct str path)
 static bool known_word(const char *words, const char *key)
 {
     size_t n = strlen(key);
+    if (n == 0 || strchr(key, ' '))
+        return false; /* neither is a word, and the first would be found everywhere */
     for (const char *p = words; p && (p = strstr(p, key)) != NULL; p += n) {
         if ((p == words || p[-1] == ' ') && (p[n] == ' ' || p[n] == 0))
             return true;

@@ -27,10 +27,10 @@ def document(s):
 
 
 def table():
-    """The program's routes: (method, path) to words of the query, the capability's name, and whether there is a body."""
+    """The program's routes: (method, path) to names of the query, the capability's name, and whether there is a body."""
     rows = re.findall(r'\{"([A-Z]+)", "(/[^"]*)", h_\w+, (\w+), "([^"]*)",\s*(\w+),\s*(\w+)\}', source('routes.c'))
     assert len(rows) == source('routes.c').count('\n    {"'), 'a route is not of the form that this reads'
-    return {(method, path): (set(query.split()), None if cap == 'ROUTE_OPEN' else cap[len('APIKEY_'):].lower(),
+    return {(method, path): (query, None if cap == 'ROUTE_OPEN' else cap[len('APIKEY_'):].lower(),
                              most != '0' or piece != 'NULL') for method, path, cap, query, most, piece in rows}
 
 
@@ -72,7 +72,8 @@ def every_route_and_no_other(t):
     t.equal(sorted(set(theirs) - set(mine)), [], 'routes that the document lacks')
     t.equal(sorted(set(mine) - set(theirs)), [], 'routes that there are not')
     for route in sorted(set(mine) & set(theirs)):
-        t.equal(mine[route], theirs[route], route)
+        words, *rest = theirs[route]
+        t.equal(mine[route], (set(words.split()), *rest), route)
     t.ok(len(theirs) > 25)
 
 
@@ -406,8 +407,14 @@ def what_no_route_knows_is_an_error(t):
         c = Client(t, s)
         c.send('createSession', 'settings', 201)
         params = {'exec': 'exec_' + '0' * 26, 'snapshot': 'snap_' + '0' * 26, 'path': 'x'}
+        rows = {route: words for route, (words, *_) in table().items()}
         for op in c.doc.operations.values():
-            c.send(op.id, query={'bogus': '1'}, status=400, **params)
+            for name in ('bogus', ''):
+                c.send(op.id, query={name: '1'}, status=400, **params)
+            # As the program's table has them: all of them together are none of them.
+            words = rows[op.method, re.sub(r'\{\w+\}', '{}', op.path.replace('{path}', '{*}'))]
+            if ' ' in words:
+                c.send(op.id, query={words: '1'}, status=400, **params)
             if op.request_type == JSON:
                 r = c.send(op.id, body={'bogus': 1}, status=400, **params)
                 t.equal(r.json['error']['details'], {'field': 'bogus'}, op.id)

@@ -16,7 +16,7 @@
 
 /* Programs that only the userland has, sorted: what userland/build makes when all of it works. */
 static const char *const userland[] = {
-    "awk", "b2sum", "base32", "base64", "basenc", "bc", "bsdcat", "bsdtar", "bunzip2", "bzcat", "bzip2",
+    "arch", "awk", "b2sum", "base32", "base64", "basenc", "bc", "bsdcat", "bsdtar", "bunzip2", "bzcat", "bzip2",
     "bzip2recover", "chgrp", "cksum", "cmp", "comm", "coreutils", "csplit", "dc", "dd", "diff", "diff3", "dir",
     "dircolors", "expand", "expr", "factor", "file", "fmt", "fold", "funzip", "gawk", "git", "git-receive-pack",
     "git-upload-archive", "git-upload-pack", "groups", "gunzip", "gzip", "hostid", "install", "join", "jq", "link",

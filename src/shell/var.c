@@ -620,7 +620,7 @@ int var_append(struct shell *sh, struct sym *s, struct str val)
 {
     struct var *v = plain(sh, s);
     size_t n;
-    if (!v || (val.p >= v->p && val.p < v->p + v->cap))
+    if (!v || (v->cap && val.p >= v->p && val.p < v->p + v->cap))
         return set_slow(sh, s, val, true);
     if (!(v->flags & VAR_SET))
         return var__store(v, val);

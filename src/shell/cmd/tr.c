@@ -293,7 +293,7 @@ static size_t without_repeats(const uint8_t *p, size_t n, int only)
         if (((half)same)[0] | ((half)same)[1])
             break;
     }
-    while (i < n && (p[i] != p[i - 1] || (only >= 0 && p[i] != only)))
+    for (const uint8_t *left = p - 1; i < n && (p[i] != left[i] || (only >= 0 && p[i] != only));)
         i++;
     return i;
 }

@@ -32,7 +32,7 @@ static int fill(struct sed *s, struct sed_reader *r, bool one)
         const void *p;
         size_t have;
         n = proc_peek(s->c->p, r->fd, &p, &have);
-        if (n == 0) {
+        if (n == 0 && have > 0) {
             const char *e = memchr(p, s->delim, have);
             n = (ssize_t)(one ? NUM_MIN(have, 1) : NUM_MIN(e ? (size_t)(e - (const char *)p) + 1 : have, CMD_BLOCK));
             memcpy(r->buf, p, (size_t)n);

@@ -36,15 +36,7 @@ static void keyfile_close(struct keyfile *f)
 static int read_all(const char *path, struct buf *out)
 {
     FD_AUTO int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    char block[65536];
-    ssize_t n;
-    if (fd < 0)
-        return errno == ENOENT ? 0 : -errno;
-    while ((n = read(fd, block, sizeof(block))) > 0) {
-        if (buf_add(out, block, (size_t)n))
-            return out->err;
-    }
-    return n < 0 ? -errno : 0;
+    return fd >= 0 ? fd_read_all(fd, out) : errno == ENOENT ? 0 : -errno;
 }
 
 /* Opens it, and with @write keeps others from changing it. */

@@ -32,18 +32,10 @@ static int read_script(const char *path, struct buf *out)
         cli_error("%s: %s", path, errtab_text(EISDIR));
         return -EISDIR;
     }
-    char block[65536];
-    ssize_t n;
-    while ((n = read(fd, block, sizeof(block))) != 0) {
-        if (n < 0 && errno == EINTR)
-            continue;
-        int e = n < 0 ? errno : -buf_add(out, block, (size_t)n);
-        if (e) {
-            cli_error("%s: %s", path, errtab_text(e));
-            return -e;
-        }
-    }
-    return 0;
+    int r = fd_read_all(fd, out);
+    if (r)
+        cli_error("%s: %s", path, errtab_text(r));
+    return r;
 }
 
 /* The name of the program that a "#!" line asks for ("bash" of "#!/usr/bin/env bash"), or empty. */

@@ -5,6 +5,8 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include "base/buf.h"
+
 void fd_close(int *fd)
 {
     if (*fd < 0)
@@ -30,4 +32,19 @@ int fd_write_all(int fd, struct str s)
         }
     }
     return 0;
+}
+
+int fd_read_all(int fd, struct buf *out)
+{
+    char block[65536];
+    ssize_t n;
+    while ((n = read(fd, block, sizeof(block))) != 0) {
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -errno;
+        if (buf_add(out, block, (size_t)n))
+            return out->err;
+    }
+    return out->err;
 }

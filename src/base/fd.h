@@ -5,6 +5,8 @@
 
 #include "base/str.h"
 
+struct buf;
+
 /* Closes *fd unless it is -1, sets it to -1, keeps errno. For __attribute__((cleanup)). */
 void fd_close(int *fd);
 #define FD_AUTO __attribute__((cleanup(fd_close)))
@@ -19,3 +21,7 @@ static inline int fd_steal(int *fd)
 
 /* Writes all bytes, over EINTR and short writes (and waits when the descriptor does not block): 0 or -errno. */
 int fd_write_all(int fd, struct str s) __attribute__((warn_unused_result));
+
+/* Appends what can be read up to the end, over EINTR: 0, -errno, or the buffer's error (-EFBIG: more than its limit).
+ */
+int fd_read_all(int fd, struct buf *out) __attribute__((warn_unused_result));

@@ -98,15 +98,7 @@ int sched__settings_save(struct sched_session *s, struct err *err)
 static int read_file(const char *path, struct buf *out)
 {
     FD_AUTO int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    char block[4096];
-    ssize_t n;
-    if (fd < 0)
-        return errno == ENOENT ? 0 : -errno;
-    while ((n = read(fd, block, sizeof(block))) > 0) {
-        if (buf_add(out, block, (size_t)n))
-            return out->err;
-    }
-    return n < 0 ? -errno : 0;
+    return fd >= 0 ? fd_read_all(fd, out) : errno == ENOENT ? 0 : -errno;
 }
 
 static int take_file(struct sched_session *s, struct sched_settings *set, struct arena *a, struct err *err)

@@ -27,17 +27,6 @@ struct auth {
     ino_t ino;
 };
 
-static int read_keys(int fd, struct buf *out)
-{
-    char block[65536];
-    ssize_t n;
-    while ((n = read(fd, block, sizeof(block))) > 0) {
-        if (buf_add(out, block, (size_t)n))
-            return out->err;
-    }
-    return n < 0 ? -errno : 0;
-}
-
 static void take_keys(struct auth *a, struct str text)
 {
     a->n = 0;
@@ -82,7 +71,7 @@ int auth_look(struct server *sv)
         return -errno;
     if (st.st_ino == a->ino && st.st_mtim.tv_sec == a->mtime.tv_sec && st.st_mtim.tv_nsec == a->mtime.tv_nsec)
         return 0;
-    r = read_keys(fd, &text);
+    r = fd_read_all(fd, &text);
     if (r)
         return r;
     take_keys(a, buf_str(&text));

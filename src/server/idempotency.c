@@ -113,17 +113,6 @@ static int put_line(const struct idempotency *k, int fd, uint64_t *size)
     return r;
 }
 
-static int read_all(int fd, struct buf *out)
-{
-    char block[65536];
-    ssize_t n;
-    while ((n = read(fd, block, sizeof(block))) > 0) {
-        if (buf_add(out, block, (size_t)n))
-            return out->err;
-    }
-    return n < 0 ? -errno : 0;
-}
-
 /* Reads what there is and writes anew what still counts. */
 static int load(struct keys *ks)
 {
@@ -134,7 +123,7 @@ static int load(struct keys *ks)
     buf_addf(&path, "%s/idempotency", sched_tenant_path(ks->tenant));
     buf_addf(&tmp, "%s.new", path.p);
     FD_AUTO int old = open(path.p, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    int r = old >= 0 ? read_all(old, &text) : errno == ENOENT ? 0 : -errno;
+    int r = old >= 0 ? fd_read_all(old, &text) : errno == ENOENT ? 0 : -errno;
     if (r)
         return r;
     for (struct str rest = buf_str(&text); rest.n;) {

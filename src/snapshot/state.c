@@ -45,13 +45,7 @@ int state__open_file(int dirfd, const char *name, int oflags)
 int state__read(int dirfd, const char *name, struct buf *out)
 {
     FD_AUTO int fd = state__open_file(dirfd, name, O_RDONLY);
-    if (fd < 0)
-        return fd;
-    char chunk[4096];
-    ssize_t n;
-    while ((n = read(fd, chunk, sizeof(chunk))) > 0)
-        buf_add(out, chunk, (size_t)n);
-    return n < 0 ? -errno : out->err;
+    return fd < 0 ? fd : fd_read_all(fd, out);
 }
 
 int state__write(int dirfd, const char *name, struct str text, bool sync)

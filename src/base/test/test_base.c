@@ -578,6 +578,26 @@ TEST(fd_closes_and_steals)
     CHECK_INT(fd_write_all(-1, STR("x")), -EBADF);
 }
 
+TEST(fd_read_all_reads_to_the_end_or_its_limit)
+{
+    int p[2];
+    BUF_AUTO struct buf b;
+    buf_init(&b, 5);
+    CHECK_INT(pipe(p), 0);
+    CHECK_INT(fd_write_all(p[1], STR("12345")), 0);
+    close(p[1]);
+    CHECK_INT(fd_read_all(p[0], &b), 0);
+    CHECK_STR(buf_str(&b), STR("12345"));
+    CHECK_INT(fd_read_all(p[0], &b), 0); /* the end once more */
+    close(p[0]);
+    CHECK_INT(pipe(p), 0);
+    CHECK_INT(fd_write_all(p[1], STR("6")), 0);
+    CHECK_INT(fd_read_all(p[0], &b), -EFBIG);
+    CHECK_INT(fd_read_all(-1, &b), -EBADF);
+    close(p[0]);
+    close(p[1]);
+}
+
 TEST(fd_write_all_waits_for_a_slow_reader)
 {
     enum { TOTAL = 1 << 20 };

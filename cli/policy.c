@@ -5,17 +5,19 @@
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/fd.h"
 #include "base/mem.h"
 #include "cli/view.h"
 #include "types/errtab.h"
 #include "vfs/vfs.h"
-#include "wire/json_object.h"
 #include "wire/json_policy.h"
+#include "wire/json_write.h"
 
 /* ---- reading ---- */
 
@@ -31,22 +33,15 @@ static int read_text(struct str text, struct policy *p, struct err *err)
 int cli_policy_read(const char *path, struct policy *p, struct err *err)
 {
     BUF_AUTO struct buf text;
-    FILE *f = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
-    buf_init(&text, LIMIT_POLICY_TEXT + 1);
-    if (!f)
-        return err_set(err, -errno, "%s: %s", path, errtab_text(errno));
-    char block[4096];
-    size_t n;
-    while ((n = fread(block, 1, sizeof(block), f)) > 0 && buf_add(&text, block, n) == 0)
-        ;
-    int bad = ferror(f) ? errno : 0;
-    if (f != stdin)
-        fclose(f);
-    if (bad)
-        return err_set(err, -bad, "%s: %s", path, errtab_text(bad));
-    if (text.err || text.n > LIMIT_POLICY_TEXT)
+    buf_init(&text, LIMIT_POLICY_TEXT);
+    bool std_in = strcmp(path, "-") == 0;
+    FD_AUTO int fd = std_in ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(path, O_RDONLY | O_CLOEXEC);
+    int r = fd < 0 ? -errno : fd_read_all(fd, &text);
+    if (r == -EFBIG)
         return err_set(err, -E2BIG, "%s: a policy has at most %u bytes", path, LIMIT_POLICY_TEXT);
-    int r = read_text(buf_str(&text), p, err);
+    if (r)
+        return err_set(err, r, "%s: %s", path, errtab_text(r));
+    r = read_text(buf_str(&text), p, err);
     return r < 0 ? err_wrap(err, r, "%s", path) : 0;
 }
 
@@ -153,24 +148,16 @@ static int show(const struct policy *p, bool json)
     return cli_print(&out) ? CLI_FAILED : 0;
 }
 
-/* The lines of @text as JSON strings, one a line: no rule needs more escaping than quotes and backslashes. */
-static void json_lines(struct buf *out, struct str text)
+/* The lines of @text as a list. */
+static void put_lines(struct json_writer *w, const char *key, struct str text)
 {
+    json_begin(w, key, '[');
     while (text.n) {
         size_t end = (size_t)str_find(text, '\n', 0);
-        buf_putc(out, '"');
-        for (size_t i = 0; i < end; i++) {
-            unsigned char c = (unsigned char)text.p[i];
-            if (c == '"' || c == '\\')
-                buf_addf(out, "\\%c", c);
-            else if (c < 0x20 || c == 0x7f)
-                buf_addf(out, "\\u%04x", c);
-            else
-                buf_putc(out, (char)c);
-        }
-        buf_addc(out, "\"\n");
+        json_text(w, NULL, str_of(text.p, end));
         text = str_from(text, end + 1);
     }
+    json_end(w, ']');
 }
 
 static void indent(struct buf *out, const char *head, struct str text)
@@ -198,15 +185,15 @@ static int explain(const struct policy *p, struct str ask, bool json)
     bool network = a.allowed && str_starts(ask, STR("network "));
     const char *note = network ? "this version has no network: nothing is connected" : "";
     if (json) {
-        BUF_AUTO struct buf r, c;
-        buf_init(&r, 4u << 20);
-        buf_init(&c, 4u << 20);
-        json_lines(&r, buf_str(&rules));
-        json_lines(&c, buf_str(&change));
-        const struct json_member m[] = {JSON_TEXT("ask", ask), JSON_BOOL("allowed", a.allowed),
-                                        JSON_LIST("rules", buf_str(&r)), JSON_LIST("change", buf_str(&c)),
-                                        JSON_TEXT_OR_NULL("note", str_c(note))};
-        json_object_line(&out, m, sizeof(m) / sizeof(m[0]));
+        struct json_writer w = {.out = &out};
+        json_begin(&w, NULL, '{');
+        json_text(&w, "ask", ask);
+        json_bool(&w, "allowed", a.allowed);
+        put_lines(&w, "rules", buf_str(&rules));
+        put_lines(&w, "change", buf_str(&change));
+        json_text_or_null(&w, "note", str_c(note));
+        json_end(&w, '}');
+        buf_putc(&out, '\n');
     } else {
         buf_addf(&out, "%.*s: %s\n", (int)ask.n, ask.p, a.allowed ? "granted" : "refused");
         indent(&out, "  by: ", buf_str(&rules));

@@ -7,24 +7,14 @@
 #include "base/mem.h"
 #include "types/errtab.h"
 #include "wire/json_int.h"
+#include "wire/json_write.h"
 #include "wire/wire.h"
-
-static const char b64[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 static json_t *base64(struct str s)
 {
     BUF_AUTO struct buf b;
     buf_init(&b, SIZE_MAX / 2);
-    for (size_t i = 0; i < s.n; i += 3) {
-        size_t left = s.n - i;
-        uint32_t v = (uint32_t)(uint8_t)s.p[i] << 16;
-        v |= left > 1 ? (uint32_t)(uint8_t)s.p[i + 1] << 8 : 0;
-        v |= left > 2 ? (uint32_t)(uint8_t)s.p[i + 2] : 0;
-        buf_putc(&b, b64[v >> 18]);
-        buf_putc(&b, b64[v >> 12 & 63]);
-        buf_putc(&b, left > 1 ? b64[v >> 6 & 63] : '=');
-        buf_putc(&b, left > 2 ? b64[v & 63] : '=');
-    }
+    json_put_base64(&b, s);
     return b.err ? NULL : json_stringn(b.p, b.n);
 }
 

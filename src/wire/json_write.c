@@ -136,12 +136,6 @@ void json_number(struct json_writer *w, const char *key, uint64_t v)
         buf_addf(w->out, "%" PRIu64, v);
 }
 
-void json_signed(struct json_writer *w, const char *key, int64_t v)
-{
-    lead(w, key, "");
-    buf_addi(w->out, v);
-}
-
 void json_bool(struct json_writer *w, const char *key, bool v)
 {
     lead(w, key, "");

@@ -30,8 +30,6 @@ void json_text(struct json_writer *w, const char *key, struct str s);
 void json_text_or_null(struct json_writer *w, const char *key, struct str s);
 /* A number. One beyond 2^53 is given as it is: RFC 8259 has no bound. */
 void json_number(struct json_writer *w, const char *key, uint64_t v);
-/* See json_number(). */
-void json_signed(struct json_writer *w, const char *key, int64_t v);
 /* true or false. */
 void json_bool(struct json_writer *w, const char *key, bool v);
 /* null. */

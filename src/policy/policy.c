@@ -136,27 +136,21 @@ int policy_add(struct policy *p, enum policy_kind kind, struct str value, struct
     return kind == POLICY_MODULES ? set_modules(p, value, err) : add_rule(p, kind, value, err);
 }
 
-enum policy_kind policy__line_kind(struct str line, struct str *ret_value)
+/* The kind that a line begins with, and what stands behind it. */
+static int line_kind(struct str line, enum policy_kind *ret_kind, struct str *ret_value, struct err *err)
 {
     for (unsigned k = 0; k < POLICY_KINDS; k++) {
         struct str name = str_c(kind_names[k]);
         if (!str_starts(line, name) || (line.n > name.n && line.p[name.n] != ' ' && line.p[name.n] != '\t'))
             continue;
         *ret_value = policy__trim(str_from(line, name.n));
-        return k;
-    }
-    return POLICY_KINDS;
-}
-
-static int line_kind(struct str line, enum policy_kind *ret_kind, struct str *ret_value, struct err *err)
-{
-    *ret_kind = policy__line_kind(line, ret_value);
-    if (*ret_kind != POLICY_KINDS)
+        *ret_kind = k;
         return 0;
-    return err_set(
-        err, -EINVAL,
-        "'%.*s' is no rule (verb, tier, command allow|deny, mount ro|cow, network allow|deny, limit, modules)",
-        (int)NUM_MIN(line.n, 64u), line.p);
+    }
+    return err_set(err, -EINVAL,
+                   "'%.*s' is no rule (verb, tier, command allow|deny, mount ro|cow, network allow|deny, limit, "
+                   "modules)",
+                   (int)NUM_MIN(line.n, 64u), line.p);
 }
 
 int policy_add_line(struct policy *p, struct str line, struct err *err)

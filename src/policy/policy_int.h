@@ -46,8 +46,5 @@ void policy__name(struct policy_rule *r, const char *text, size_t n);
 /* The kind whose denials count against @kind, or POLICY_KINDS. */
 enum policy_kind policy__deny_of(enum policy_kind kind);
 
-/* Cuts the kind off the line: POLICY_KINDS when it begins with none. */
-enum policy_kind policy__line_kind(struct str line, struct str *ret_value);
-
 /* @s without blanks at either end. */
 struct str policy__trim(struct str s);

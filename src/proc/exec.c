@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "base/num.h"
 #include "engine/engine.h"
 
 #define SCRIPT_DEPTH 4 /* "#!" followed, as Linux (ELOOP beyond) */
@@ -165,16 +166,18 @@ static int check_args(int argc, char **argv)
     return 0;
 }
 
+static struct str last_component(struct str path)
+{
+    const char *slash = path.n ? memrchr(path.p, '/', path.n) : NULL;
+    return slash ? str_from(path, (size_t)(slash - path.p) + 1) : path;
+}
+
 /* The name in /proc/PID/comm: the last component of the path, 15 bytes, of a script its own. */
 static void set_comm(struct proc *p, struct str path)
 {
-    size_t from = path.n;
-    while (from && path.p[from - 1] != '/')
-        from--;
-    size_t n = path.n - from;
-    if (n > sizeof(p->priv->comm) - 1)
-        n = sizeof(p->priv->comm) - 1;
-    memcpy(p->priv->comm, path.p + from, n);
+    struct str name = last_component(path);
+    size_t n = NUM_MIN(name.n, sizeof(p->priv->comm) - 1);
+    memcpy(p->priv->comm, name.p, n);
     p->priv->comm[n] = 0;
     p->comm = p->priv->comm;
 }
@@ -203,29 +206,28 @@ static void become(struct proc *p, const struct image *im, struct str path, uint
     pr->on_exec = NULL;
 }
 
-struct str proc_tool_name(struct str head)
+/* The line behind @magic, or an empty str when @head does not begin with it. */
+static struct str name_behind(struct str head, struct str magic)
 {
-    if (!str_starts(head, STR(PROC_TOOL_MAGIC)))
+    if (!str_starts(head, magic))
         return STR("");
-    struct str name = str_from(head, sizeof(PROC_TOOL_MAGIC) - 1);
+    struct str name = str_from(head, magic.n);
     ptrdiff_t nl = str_find(name, '\n', 0);
     return nl < 0 ? name : str_of(name.p, (size_t)nl);
+}
+
+struct str proc_tool_name(struct str head)
+{
+    return name_behind(head, STR(PROC_TOOL_MAGIC));
 }
 
 /* What is run: a command or a tool by its own name, whatever its file is called; of other files the name. */
 static struct str program_name(const struct image *im)
 {
-    struct str name = proc_tool_name(im->img.head), command = STR(PROC_COMMAND_MAGIC);
-    if (name.n)
-        return name;
-    if (str_starts(im->img.head, command)) {
-        name = str_from(im->img.head, command.n);
-        ptrdiff_t nl = str_find(name, '\n', 0);
-        return nl < 0 ? name : str_of(name.p, (size_t)nl);
-    }
-    struct str path = im->img.path;
-    const char *slash = path.n ? memrchr(path.p, '/', path.n) : NULL;
-    return slash ? str_from(path, (size_t)(slash - path.p) + 1) : path;
+    struct str name = proc_tool_name(im->img.head);
+    if (!name.n)
+        name = name_behind(im->img.head, STR(PROC_COMMAND_MAGIC));
+    return name.n ? name : last_component(im->img.path);
 }
 
 static bool permitted(struct proc_set *ps, const struct image *im)

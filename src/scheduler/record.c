@@ -10,7 +10,8 @@
 #include "types/errtab.h"
 #include "wire/json_trace.h"
 
-int sched__store(struct sched_tenant *t, struct cas **ret, struct err *err)
+/* The tenant's store, to read. */
+static int open_store(struct sched_tenant *t, struct cas **ret, struct err *err)
 {
     int r = t->store ? 0 : state_store(t->state, 0, &t->store, err);
     if (r == 0)
@@ -101,7 +102,7 @@ int sched_record_find(struct sched_session *s, struct str id, struct sched_recor
     struct trace_event e;
     struct cas *store = NULL;
     bool found = false, ended = false;
-    int r = sched__store(s->tenant, &store, err);
+    int r = open_store(s->tenant, &store, err);
     if (r == 0)
         r = open_log(s, &t, err);
     if (r)

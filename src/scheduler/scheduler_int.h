@@ -224,7 +224,5 @@ int sched__settings_config(struct buf *out, const struct sched_settings *set);
 
 /* ---- record.c, job.c ---- */
 
-/* The tenant's store, to read. */
-int sched__store(struct sched_tenant *t, struct cas **ret, struct err *err);
 /* Ends all jobs: nobody is told. */
 void sched__jobs_end(struct sched *s);

@@ -194,13 +194,13 @@ static const char *refuses(void *arg, struct str name)
     struct str rule = rules.n ? str_of(rules.p, (size_t)str_find(buf_str(&rules), '\n', 0)) : STR("no rule grants it");
     decided(s, name, "refused", rule);
     buf_addf(&text, "the policy of the session refuses %.*s (%.*s)", (int)name.n, name.p, (int)rule.n, rule.p);
+    if (change.n)
+        buf_addc(&text, "; it would be allowed by: ");
     for (size_t i = 0; i + 1 < change.n; i++) {
-        bool first = i == 0;
-        if (first)
-            buf_addc(&text, "; it would be allowed by: ");
-        buf_putc(&text, change.p[i] == '\n' ? ',' : change.p[i]);
         if (change.p[i] == '\n')
-            buf_putc(&text, ' ');
+            buf_addc(&text, ", ");
+        else
+            buf_putc(&text, change.p[i]);
     }
     mem_free(s->refusal);
     s->refusal = buf_take(&text);

@@ -96,7 +96,8 @@ static int by_absent(const void *key, const void *element)
 
 #define KNOWN(list, name) (bsearch(&(name), list, sizeof(list) / sizeof(*(list)), sizeof(*(list)), by_name) != NULL)
 
-const char *sh_elsewhere(struct str name)
+/* What would have the command @name, as the end of a sentence that it begins, or NULL: nothing that is known. */
+static const char *elsewhere(struct str name)
 {
     if (KNOWN(userland, name))
         return "is a program of the userland, which is not built here (scripts/setup userland, then userland/build)";
@@ -170,11 +171,11 @@ void sh_hint_crlf(struct shell *sh)
 
 void sh_hint_command(struct shell *sh, struct str name)
 {
-    const char *elsewhere = sh_elsewhere(name);
     if (!proc_file_is_sink(proc_get(sh->p, 2)))
         return;
-    if (elsewhere)
-        hint(sh, "%s %s", name.p, elsewhere);
+    const char *where = elsewhere(name);
+    if (where)
+        hint(sh, "%s %s", name.p, where);
     else if (name.n && name.p[name.n - 1] == '\r')
         sh_hint_crlf(sh);
     else

@@ -325,8 +325,6 @@ bool sh_poll(struct shell *sh);
 
 /* ---- commands that are not here (elsewhere.c) ---- */
 
-/* What would have the command @name, as the end of a sentence that it begins, or NULL: nothing that is known. */
-const char *sh_elsewhere(struct str name);
 /* After "@name: command not found": a line of what would have it, of names that are near, or of a carriage return in
  * it. */
 void sh_hint_command(struct shell *sh, struct str name);

@@ -302,27 +302,20 @@ static void slide(const struct diff_file *a, struct gaps *g, const struct gaps *
         r = (struct run){kept, first, g->v[kept]};
         if (r.lines == 0)
             continue;
-        size_t before, beside;
-        bool met;
+        size_t before, beside; /* the last gap with a change of the other file, or none: SIZE_MAX */
         do {
             before = r.lines;
             while (slide_back(g, a->cls, &r))
                 ;
-            beside = r.gap;
-            met = other->v[r.gap] > 0;
-            while (slide_on(g, a->cls, &r)) {
-                if (other->v[r.gap] > 0) {
+            beside = other->v[r.gap] > 0 ? r.gap : SIZE_MAX;
+            while (slide_on(g, a->cls, &r))
+                if (other->v[r.gap] > 0)
                     beside = r.gap;
-                    met = true;
-                }
-            }
         } while (r.lines != before); /* it took something in, and may go further back now */
-        size_t end = r.gap;
-        if (met && beside < r.gap) {
+        if (beside < r.gap) {        /* what lies between holds no run */
             g->v[r.gap] = 0;
             g->v[beside] = r.lines;
         }
-        r.gap = end; /* what lies between holds no run */
     }
 }
 

@@ -16,6 +16,7 @@
 #define MOUNT_SHIFT (MODE_SHIFT + 16)
 #define ID_MASK ((UINT64_C(1) << ID_BITS) - 1)
 #define ROOT_ID 1
+#define ROOT_MODE 0555
 #define MOST_DEPTH 8 /* directories a provider may nest for its ".." to be found by looking */
 
 static uint64_t id_of(uint64_t ino)
@@ -44,12 +45,14 @@ uint64_t vfs__provided_ino(uint64_t like, uint64_t id, uint32_t mode)
 {
     if (id == 0 || id > ID_MASK)
         return 0;
+    if (id == ROOT_ID)
+        mode = S_IFDIR | ROOT_MODE; /* it has one number, whatever a provider's ".." says of it */
     return VFS_PROVIDED | (uint64_t)index_of(like) << MOUNT_SHIFT | (uint64_t)(mode & 0xffff) << MODE_SHIFT | id;
 }
 
 uint64_t vfs__provided_root(unsigned index)
 {
-    return vfs__provided_ino((uint64_t)index << MOUNT_SHIFT, ROOT_ID, S_IFDIR | 0555);
+    return vfs__provided_ino((uint64_t)index << MOUNT_SHIFT, ROOT_ID, S_IFDIR | ROOT_MODE);
 }
 
 bool vfs__provided_top(uint64_t ino)

@@ -105,6 +105,13 @@ TEST(files_directories_and_links)
         buf_addf(&names, "%s ", after);
     }
     CHECK_STR(buf_str(&names), STR("a a.txt z "));
+    uint64_t inner, up;
+    CHECK_INT(vfs_lookup(v, &ctx, 0, STR("/l/a/b"), VFS_DIRECTORY, &inner), 0);
+    buf_trunc(&names, 0);
+    CHECK_INT(vfs_dir_path(v, inner, &names), 0);
+    CHECK_STR(buf_str(&names), STR("/l/a/b"));
+    CHECK_INT(vfs_lookup(v, &ctx, 0, STR("/l/a/.."), VFS_DIRECTORY, &up), 0);
+    CHECK_INT(up, dir);
     vfs_free(v);
     layer_close(l);
     buf_done(&b);

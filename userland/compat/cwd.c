@@ -19,6 +19,7 @@ int __wasilibc_find_relpath_alloc(const char *path, const char **prefix, char **
 static void *volatile keep_relative_paths;
 
 static char cwd[PATH_MAX];
+static const char unnamed[] = "/proc/self/cwd";
 
 void compat_sync_cwd(void)
 {
@@ -33,8 +34,11 @@ void compat_sync_cwd(void)
             (void)__real_chdir(pwd);
         return;
     }
-    if (err != 0 || n == 0)
-        return; /* gone, or too long: paths go on from where they did */
+    if (err != 0 || n == 0) {
+        /* Removed, or too long for a string: relative paths must fail, and not be taken from "/". The link tells why. */
+        n = sizeof(unnamed) - 1;
+        memcpy(now, unnamed, n);
+    }
     now[n] = '\0';
     memcpy(cwd, now, n + 1);
     __wasilibc_cwd = cwd;

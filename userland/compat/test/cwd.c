@@ -8,13 +8,33 @@
 #include <spawn.h>
 #include <sys/wait.h>
 
-int main(void)
+/* As a child whose working directory was removed before it began: nothing is found by a relative name, and no name of "/" is. */
+static int in_removed_directory(void)
 {
-    char buf[PATH_MAX], *top, *p;
+    char buf[PATH_MAX];
+
+    fails(access("etc/passwd", F_OK), ENOENT);
+    fails(open("etc/passwd", O_RDONLY), ENOENT);
+    fails(open("new", O_WRONLY | O_CREAT, 0644), ENOENT);
+    fails(mkdir("new", 0755), ENOENT);
+    ok((errno = 0, getcwd(buf, sizeof(buf))) == NULL && errno == ENOENT, "getcwd of a removed directory");
+    works(access("/etc/passwd", F_OK));
+    works(chdir("/"));
+    works(access("etc/passwd", F_OK));
+    return done_testing();
+}
+
+int main(int argc, char **argv)
+{
+    char buf[PATH_MAX], *top, *p, *self;
     struct stat st;
-    int fd;
+    int fd, status = -1;
+    pid_t pid;
     FILE *f;
 
+    if (argc > 1)
+        return in_removed_directory();
+    self = realpath(argv[0], NULL);
     own_directory();
     top = getcwd(NULL, 0);
     ok(top != NULL && strncmp(top, "/tmp/compat-", 12) == 0, "getcwd after chdir");
@@ -43,5 +63,12 @@ int main(void)
     ok(p != NULL && strcmp(p + strlen(top), "/a/b") == 0, "realpath");
     ok((errno = 0, realpath("none", buf)) == NULL && errno == ENOENT, "realpath of nothing");
     ok((errno = 0, realpath("", buf)) == NULL && errno == ENOENT, "realpath of an empty name");
+
+    works(mkdir("gone", 0755));
+    works(chdir("gone"));
+    works(rmdir("../gone"));
+    ok(self != NULL && posix_spawn(&pid, self, NULL, NULL, (char *[]){self, "gone", NULL}, environ) == 0 &&
+           waitpid(pid, &status, 0) == pid && status == 0,
+       "a child in a directory that was removed");
     return done_testing();
 }

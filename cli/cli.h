@@ -15,6 +15,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "cli/view.h"
 #include "snapshot/state.h"
 #include "types/limits.h"
 #include "wire/wire.h"
@@ -101,10 +102,14 @@ void cli_help(const char *verb);
 /* The help of a verb about kept state (help_state.c), or NULL. */
 const char *cli_help_state(const char *verb);
 
-/* "frontal-sandbox: text" on standard error. */
-void cli_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* The text that it printed last, for those who read the result and not standard error; "" before the first. */
-const char *cli_last_error(void);
+/* ---- a server instead of this machine (remote.c) ---- */
+
+/* Keeps the words of the command line, and says whether the verb (argv[1]) is to be done by a server. */
+bool cli_remote_wanted(int argc, char **argv);
+/* Becomes the program that does it there; --server URL leads here, too. */
+_Noreturn void cli_remote(void);
+/* This program's path into @self, and that of program @name beside it into @ret: 0, or -errno when there is none. */
+int cli_beside(const char *name, struct buf *self, struct buf *ret);
 
 /* ---- sessions that are kept (keep.c) ---- */
 

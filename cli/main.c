@@ -2,7 +2,6 @@
 #include "cli/cli.h"
 
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 
 static const struct {
@@ -31,26 +30,6 @@ static const struct {
     /* clang-format on */
 };
 #define VERBS (sizeof(verbs) / sizeof(verbs[0]))
-
-static char last_error[8192];
-
-void cli_error(const char *fmt, ...)
-{
-    va_list ap, again;
-    va_start(ap, fmt);
-    va_copy(again, ap);
-    fputs("frontal-sandbox: ", stderr);
-    vfprintf(stderr, fmt, ap);
-    fputc('\n', stderr);
-    vsnprintf(last_error, sizeof(last_error), fmt, again);
-    va_end(again);
-    va_end(ap);
-}
-
-const char *cli_last_error(void)
-{
-    return last_error;
-}
 
 /* "run, shell or doctor". */
 static const char *all_verbs(void)
@@ -107,6 +86,8 @@ int main(int argc, char **argv)
         puts("frontal-sandbox " FRONTAL_VERSION);
         return 0;
     }
+    if (cli_remote_wanted(argc, argv))
+        cli_remote();
     for (size_t i = 0; i < VERBS; i++) {
         if (strcmp(verb, verbs[i].name) == 0)
             return verbs[i].fn(argc - 1, argv + 1);

@@ -31,6 +31,7 @@ enum {
     O_SECRET,
     O_MODULES,
     O_POLICY,
+    O_SERVER,
     O_HELP,
 };
 
@@ -53,6 +54,7 @@ static const struct option long_options[] = {
     {"secret", required_argument, NULL, O_SECRET},
     {"modules", required_argument, NULL, O_MODULES},
     {"policy", required_argument, NULL, O_POLICY},
+    {"server", required_argument, NULL, O_SERVER},
     {"help", no_argument, NULL, O_HELP},
     {NULL, 0, NULL, 0},
 };
@@ -331,6 +333,8 @@ int cli_parse(int argc, char **argv, bool is_shell, struct cli_options *o)
             cli_help(verb);
             return 1;
         }
+        if (code == O_SERVER)
+            cli_remote();
         /* As in bash, whose -c takes no argument: the text is what comes after the options, and "--" ends these. */
         if (code == 'c' && strcmp(optarg, "--") == 0) {
             o->text = argv[optind];

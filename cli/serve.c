@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -13,23 +14,6 @@
 #include "types/errtab.h"
 
 #define PROGRAM "frontal-sandbox-server"
-
-/* This program's path into @self, and the server's beside it. */
-static int find_server(struct buf *self, struct buf *server)
-{
-    char path[LIMIT_PATH];
-    ssize_t n = readlink("/proc/self/exe", path, sizeof(path));
-    if (n <= 0 || (size_t)n == sizeof(path))
-        return -ENOENT;
-    (void)buf_add(self, path, (size_t)n);
-    while (n > 0 && path[n - 1] != '/')
-        n--;
-    (void)buf_add(server, path, (size_t)n);
-    (void)buf_addc(server, PROGRAM);
-    if (self->err || server->err)
-        return -ENAMETOOLONG;
-    return access(server->p, X_OK) ? -errno : 0;
-}
 
 static int become(const struct cli_common *c, const char *listen, uint64_t workers, const char *drain, bool quiet)
 {
@@ -44,7 +28,7 @@ static int become(const struct cli_common *c, const char *listen, uint64_t worke
         cli_error("--drain: '%s' is no duration (30s, 500ms)", drain);
         return CLI_FAILED;
     }
-    int r = find_server(&self, &server);
+    int r = cli_beside(PROGRAM, &self, &server);
     if (r) {
         cli_error("%s is not there (%s): it is built where libmicrohttpd is (scripts/setup)", PROGRAM, errtab_text(r));
         return CLI_FAILED;
@@ -69,6 +53,7 @@ static int become(const struct cli_common *c, const char *listen, uint64_t worke
     }
     if (quiet)
         argv[n++] = "--quiet";
+    (void)unsetenv("FRONTAL_SANDBOX_URL"); /* the verbs that it runs are about its own state */
     execv(server.p, (char *const *)(uintptr_t)argv);
     cli_error("%s: %s", server.p, errtab_text(errno));
     return CLI_FAILED;

@@ -35,8 +35,8 @@ struct cli_common {
     char **argv;
 };
 
-/* Parses @opts (ended by a NULL name), --state, --json and --help. @min to @max operands are demanded; @what names
- * them. 0; 1 after --help; -EINVAL after a message. */
+/* Parses @opts (ended by a NULL name), --state, --server (then the program becomes the client), --json and --help. @min
+ * to @max operands are demanded; @what names them. 0; 1 after --help; -EINVAL after a message. */
 int cli_options_read(struct cli_common *c, const char *verb, int argc, char **argv, const struct cli_opt *opts, int min,
                      int max, const char *what);
 /* Parses the options of a verb (argv[0]) without state and operands: --json and --help. 0; 1 after --help; -EINVAL
@@ -53,6 +53,13 @@ int cli_sub_verb(const char *verb, const struct cli_sub *subs, int argc, char **
 int cli_fail(const struct err *err);
 /* Opens the state directory, or says why not. NULL: failed. */
 struct state *cli_state_open(const struct cli_common *c, bool create);
+
+/* ---- messages ---- */
+
+/* "frontal-sandbox: text" on standard error. */
+void cli_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* The text that it printed last, for those who read the result and not standard error; "" before the first. */
+const char *cli_last_error(void);
 
 /* ---- output ---- */
 

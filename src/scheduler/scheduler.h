@@ -153,6 +153,10 @@ int sched_fork(struct sched_tenant *t, struct str spec, struct str name, const s
     __attribute__((warn_unused_result));
 /* Ends what runs, parks and removes it with its log and snapshots. */
 void sched_destroy(struct sched_session *s, sched_done *done, void *arg);
+/* Whether it was destroyed. */
+bool sched_gone(const struct sched_session *s);
+/* Gives it another name: -EEXIST when a session has that. */
+int sched_rename(struct sched_session *s, struct str name, struct err *err) __attribute__((warn_unused_result));
 /* Changes settings (@set is copied whole). */
 int sched_change(struct sched_session *s, const struct sched_settings *set, struct err *err)
     __attribute__((warn_unused_result));

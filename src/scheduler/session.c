@@ -599,6 +599,19 @@ int sched_change(struct sched_session *s, const struct sched_settings *set, stru
     return sched__settings_save(s, err);
 }
 
+bool sched_gone(const struct sched_session *s)
+{
+    return s->place == GONE;
+}
+
+int sched_rename(struct sched_session *s, struct str name, struct err *err)
+{
+    int r = state_session_rename(s->tenant->state, str_c(s->id), name, err);
+    if (r == 0) /* a name that is too long for it was refused */
+        snprintf(s->name, sizeof(s->name), "%.*s", (int)name.n, name.p);
+    return r;
+}
+
 struct listing {
     struct str after;
     int (*fn)(void *arg, const char *id, const char *name);

@@ -378,6 +378,7 @@ void h_sessions_patch(struct request *r)
     static const struct api_field fields[] = {
         {"metadata", API_VALUE, offsetof(struct create, metadata)},
         {"idle_timeout_ms", API_NUMBER, offsetof(struct create, idle_timeout_ms)},
+        {"name", API_TEXT, offsetof(struct create, name)},
     };
     if (!request_decode(r, fields, sizeof(fields) / sizeof(fields[0]), &q))
         return;
@@ -388,7 +389,8 @@ void h_sessions_patch(struct request *r)
     struct sched_settings set = *info.settings;
     set.idle_timeout_ms = q.idle_timeout_ms;
     set.metadata = q.metadata;
-    e = sched_change(r->session, &set, &err);
+    e = q.name.p ? sched_rename(r->session, q.name, &err) : 0;
+    e = e ? e : sched_change(r->session, &set, &err);
     if (e)
         request_fail_errno(r, e, err.text);
     else

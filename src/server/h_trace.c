@@ -104,7 +104,7 @@ static ssize_t read_trace(void *cls, uint64_t pos, char *to, size_t max)
     if (rest.n == 0) {
         if (t->failed || r->sv->draining)
             return MHD_CONTENT_READER_END_WITH_ERROR;
-        if (!t->follows || !t->left)
+        if (!t->follows || !t->left || sched_gone(r->session))
             return MHD_CONTENT_READER_END_OF_STREAM;
         r->timer = sched_timer(r->sv->sched, now + LOOK_EVERY, on_look, r);
         r->suspended = true;

@@ -59,29 +59,6 @@ const char *cli_change_name(uint8_t kind)
     return "unknown";
 }
 
-/* A path with bytes that would disturb a line or a terminal is printed as $'…'. */
-static void put_path(struct buf *out, struct str p)
-{
-    bool plain = true;
-    for (size_t i = 0; i < p.n; i++)
-        plain &= (uint8_t)p.p[i] >= 0x20 && p.p[i] != 0x7f;
-    if (plain) {
-        buf_adds(out, p);
-        return;
-    }
-    buf_addc(out, "$'");
-    for (size_t i = 0; i < p.n; i++) {
-        uint8_t c = (uint8_t)p.p[i];
-        if (c < 0x20 || c == 0x7f)
-            buf_addf(out, "\\%03o", c);
-        else if (c == '\'' || c == '\\')
-            buf_addf(out, "\\%c", c);
-        else
-            buf_putc(out, (char)c);
-    }
-    buf_putc(out, '\'');
-}
-
 void cli_changes_print(const struct cli_changes *c, bool text, struct buf *out)
 {
     static const char letters[] = "ADMm";
@@ -93,7 +70,7 @@ void cli_changes_print(const struct cli_changes *c, bool text, struct buf *out)
         }
         buf_putc(out, ch->kind < 4 ? letters[ch->kind] : '?');
         buf_putc(out, ' ');
-        put_path(out, ch->path);
+        cli_put_path(out, ch->path);
         if (S_ISDIR(ch->new_st.mode | (ch->new_st.mode ? 0 : ch->old_st.mode)))
             buf_putc(out, '/');
         if (ch->kind == VFS_META && ch->old_st.mode != ch->new_st.mode)

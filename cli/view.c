@@ -149,6 +149,28 @@ void cli_put_guest(struct buf *out, struct str text, unsigned columns)
     }
 }
 
+void cli_put_path(struct buf *out, struct str p)
+{
+    bool plain = true;
+    for (size_t i = 0; i < p.n; i++)
+        plain &= (uint8_t)p.p[i] >= 0x20 && p.p[i] != 0x7f;
+    if (plain) {
+        buf_adds(out, p);
+        return;
+    }
+    buf_addc(out, "$'");
+    for (size_t i = 0; i < p.n; i++) {
+        uint8_t c = (uint8_t)p.p[i];
+        if (c < 0x20 || c == 0x7f)
+            buf_addf(out, "\\%03o", c);
+        else if (c == '\'' || c == '\\')
+            buf_addf(out, "\\%c", c);
+        else
+            buf_putc(out, (char)c);
+    }
+    buf_putc(out, '\'');
+}
+
 void cli_put_time(const struct cli_view *v, struct buf *out, int64_t t)
 {
     static const struct {

@@ -79,6 +79,8 @@ unsigned cli_columns(struct str text);
 /* Appends bytes of a guest so that they cannot act on a terminal: what is no printable UTF-8 is escaped, a newline is
  * ↵. At most @columns wide (0: no bound), then it ends in …. */
 void cli_put_guest(struct buf *out, struct str text, unsigned columns);
+/* Appends a path; one with bytes that would disturb a line or a terminal as $'…'. */
+void cli_put_path(struct buf *out, struct str p);
 /* "12 s ago" on a terminal, else "2026-01-02T03:04:05Z". */
 void cli_put_time(const struct cli_view *v, struct buf *out, int64_t t);
 /* "1.5 MiB". */

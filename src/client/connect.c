@@ -24,12 +24,12 @@
 
 struct client {
     CURLM *multi;
-    char *given;    /* the URL as it was given */
-    char *base;     /* scheme://host:port and what stands in front of /v1 */
-    char *host;     /* of base: host:port */
-    char *prefix;   /* of base: "" or "/…" */
+    char *given;  /* the URL as it was given */
+    char *base;   /* scheme://host:port and what stands in front of /v1 */
+    char *host;   /* of base: host:port */
+    char *prefix; /* of base: "" or "/…" */
     char *unix_path, *bearer, *ca;
-    bool local;        /* a socket of this machine: no proxy is asked */
+    bool local; /* a socket of this machine: no proxy is asked */
     struct client_op *ops;
 };
 
@@ -44,7 +44,7 @@ struct client_op {
     char *url;
     bool done, gave; /* gave: a piece has gone to its taker */
     CURLcode code;
-    int taker; /* the error of q.piece */
+    int taker;            /* the error of q.piece */
     int64_t begun, again; /* again: when it is begun anew, or 0 */
     int64_t pause;
 };

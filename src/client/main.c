@@ -12,7 +12,16 @@ static const struct {
     int (*fn)(int argc, char **argv);
 } verbs[] = {
     /* clang-format off */
+    {"run", client_run},
     {"session", client_session},
+    {"execs", client_execs},
+    {"trace", client_trace},
+    {"snapshot", client_snapshot},
+    {"restore", client_restore},
+    {"fork", client_fork},
+    {"diff", client_diff},
+    {"merge", client_merge},
+    {"replay", client_replay},
     /* clang-format on */
 };
 #define VERBS (sizeof(verbs) / sizeof(verbs[0]))

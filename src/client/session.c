@@ -163,6 +163,36 @@ static int show(int argc, char **argv)
     return r ? CLIENT_FAILED : 0;
 }
 
+/* ---- session rename ---- */
+
+static int rename_one(int argc, char **argv)
+{
+    struct client_verb v;
+    struct err err = {0};
+    struct json_tree *t = NULL;
+    if (client_options_read(&v, "session", argc, argv, NULL, 2, 2, "a session and its new name after rename"))
+        return CLIENT_FAILED;
+    BUF_AUTO struct buf path, body, out;
+    buf_init(&path, 64u << 10);
+    buf_init(&body, 64u << 10);
+    buf_init(&out, 4096);
+    struct json_writer w = {.out = &body}, o = {.out = &out};
+    json_begin(&w, NULL, '{');
+    json_text(&w, "name", str_c(v.argv[1]));
+    json_end(&w, '}');
+    int r = client_json(v.client, "PATCH", client_session_path(&path, v.argv[0], ""), &body, NULL, &t, &err);
+    if (r == 0 && v.json) {
+        json_begin(&o, NULL, '{');
+        json_text(&o, "id", json_tree_text(t, "id"));
+        json_text(&o, "name", json_tree_text(t, "name"));
+        json_end(&o, '}');
+        buf_putc(&out, '\n');
+    }
+    json_tree_free(t);
+    client_free(v.client);
+    return r ? client_fail(&err) : cli_print(&out) ? CLIENT_FAILED : 0;
+}
+
 /* ---- session destroy ---- */
 
 static int destroy_one(struct client_verb *v, const char *who, struct err *err)
@@ -212,6 +242,54 @@ static int destroy(int argc, char **argv)
     return status;
 }
 
+/* ---- execs ---- */
+
+static int exec_one(void *arg, const struct json_tree *e)
+{
+    struct listing *l = arg;
+    const struct cli_view *v = &l->v->view;
+    if (l->v->json) {
+        (void)json_tree_line(e, &l->out); /* the buffer keeps its error */
+        return l->out.n < 65536 ? 0 : cli_print(&l->out);
+    }
+    char how[48];
+    struct str status = json_tree_text(e, "status"), reason = json_tree_text(e, "reason");
+    if (str_eqc(status, "exited"))
+        snprintf(how, sizeof(how), "exit %" PRIu64, json_tree_number(e, "exit_code", 0));
+    else
+        snprintf(how, sizeof(how), "%.*s", (int)(reason.n ? reason.n : status.n) & 31, reason.n ? reason.p : status.p);
+    put_cell(v, &l->out, CLI_DIM, json_tree_text(e, "exec_id"), 32);
+    put_cell(v, &l->out, CLI_PLAIN, str_c(how), 10);
+    client_put_time(v, &l->out, json_tree_text(e, "created_at"));
+    if (json_tree_has(e, "usage.wall_us")) {
+        buf_addc(&l->out, "  ");
+        cli_put_duration(&l->out, json_tree_number(e, "usage.wall_us", 0));
+    }
+    buf_putc(&l->out, '\n');
+    return l->out.n < 65536 ? 0 : cli_print(&l->out);
+}
+
+int client_execs(int argc, char **argv)
+{
+    struct client_verb v;
+    struct err err = {0};
+    if (client_options_read(&v, "execs", argc, argv, NULL, 1, 1, "one session"))
+        return CLIENT_FAILED;
+    struct listing l = {.v = &v};
+    BUF_AUTO struct buf path;
+    buf_init(&path, 64u << 10);
+    buf_init(&l.out, 1u << 20);
+    int r =
+        each_page(v.client, client_session_path(&path, v.argv[0], "/execs?limit=1000"), "execs", exec_one, &l, &err);
+    if (r < 0)
+        client_fail(&err);
+    else
+        r = r ? r : cli_print(&l.out);
+    buf_done(&l.out);
+    client_free(v.client);
+    return r ? CLIENT_FAILED : 0;
+}
+
 int client_session(int argc, char **argv)
 {
     const char *sub = argc > 1 ? argv[1] : "";
@@ -219,10 +297,12 @@ int client_session(int argc, char **argv)
         return list(argc - 1, argv + 1);
     if (strcmp(sub, "show") == 0)
         return show(argc - 1, argv + 1);
+    if (strcmp(sub, "rename") == 0)
+        return rename_one(argc - 1, argv + 1);
     if (strcmp(sub, "destroy") == 0)
         return destroy(argc - 1, argv + 1);
     if (strcmp(sub, "--help") == 0 || strcmp(sub, "-h") == 0)
         client_help("session");
-    cli_error("session: '%s' is none of list, show or destroy, which a server can do", sub);
+    cli_error("session: '%s' is none of list, show, rename or destroy", sub);
     return CLIENT_FAILED;
 }

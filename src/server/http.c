@@ -22,8 +22,12 @@
 #include "base/num.h"
 #include "server/idempotency.h"
 #include "server/server_int.h"
+#include "server/service.h"
+#include "server/tls.h"
 
 #define BACKLOG 1024
+/* TLS 1.2 and 1.3 with forward secrecy (RFC 9325), as GnuTLS names them. */
+#define TLS_PRIORITIES "SECURE128:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-RSA:%SERVER_PRECEDENCE"
 
 /* ---- a request ---- */
 
@@ -185,6 +189,7 @@ static int listen_unix(struct server *sv, const char *path, struct err *err)
     (void)umask(before);
     if (r)
         return err_set(err, r, "'%s': %s", path, errtab_text(r));
+    sv->made_path = true;
     snprintf(sv->address, sizeof(sv->address), "unix:%s", path);
     return 0;
 }
@@ -199,27 +204,64 @@ static bool is_loopback(const struct sockaddr *a)
     return a->sa_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&in6->sin6_addr);
 }
 
-static int bind_tcp(struct server *sv, const struct addrinfo *ai, const char *spec, struct err *err)
+static int check_reach(const struct server *sv, const struct sockaddr *a, const char *spec, struct err *err)
 {
-    int one = 1;
-    if (!sv->has_keys && !is_loopback(ai->ai_addr))
-        return err_set(err, -EPERM,
-                       "'%s' can be reached from other machines, and there are no keys: make one (frontal-sandbox "
-                       "keys create), or listen on 127.0.0.1 or a Unix socket",
-                       spec);
-    sv->listen_fd = socket(ai->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (sv->listen_fd < 0)
-        return err_set(err, -errno, "socket: %s", errtab_text(errno));
-    (void)setsockopt(sv->listen_fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-    if (bind(sv->listen_fd, ai->ai_addr, ai->ai_addrlen))
-        return err_set(err, -errno, "cannot listen on '%s': %s", spec, errtab_text(errno));
+    if (sv->has_keys || is_loopback(a))
+        return 0;
+    return err_set(err, -EPERM,
+                   "'%s' can be reached from other machines, and there are no keys: make one (frontal-sandbox "
+                   "keys create), or listen on 127.0.0.1 or a Unix socket",
+                   spec);
+}
+
+/* Of the listening socket, as a URL. */
+static void name_tcp(struct server *sv)
+{
     struct sockaddr_storage got;
     socklen_t n = sizeof(got);
     char host[64] = "", port[16] = "";
     if (getsockname(sv->listen_fd, (struct sockaddr *)&got, &n) == 0)
         (void)getnameinfo((struct sockaddr *)&got, n, host, sizeof(host), port, sizeof(port),
                           NI_NUMERICHOST | NI_NUMERICSERV);
-    snprintf(sv->address, sizeof(sv->address), strchr(host, ':') ? "http://[%s]:%s" : "http://%s:%s", host, port);
+    snprintf(sv->address, sizeof(sv->address), strchr(host, ':') ? "%s://[%s]:%s" : "%s://%s:%s",
+             sv->cfg->tls_cert ? "https" : "http", host, port);
+}
+
+static int bind_tcp(struct server *sv, const struct addrinfo *ai, const char *spec, struct err *err)
+{
+    int one = 1, r = check_reach(sv, ai->ai_addr, spec, err);
+    if (r)
+        return r;
+    sv->listen_fd = socket(ai->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (sv->listen_fd < 0)
+        return err_set(err, -errno, "socket: %s", errtab_text(errno));
+    (void)setsockopt(sv->listen_fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+    if (bind(sv->listen_fd, ai->ai_addr, ai->ai_addrlen))
+        return err_set(err, -errno, "cannot listen on '%s': %s", spec, errtab_text(errno));
+    name_tcp(sv);
+    return 0;
+}
+
+/* A socket that the service manager listens on. Its file and mode are the manager's. */
+static int take_socket(struct server *sv, int fd, struct err *err)
+{
+    union {
+        struct sockaddr a;
+        struct sockaddr_un un;
+        struct sockaddr_storage all;
+    } u = {.all = {0}};
+    socklen_t n = sizeof(u);
+    sv->listen_fd = fd;
+    if (sv->cfg->listen)
+        return err_set(err, -EINVAL, "a socket was passed, and --listen '%s' is given: one of them", sv->cfg->listen);
+    if (getsockname(fd, &u.a, &n))
+        return err_set(err, -errno, "the socket that was passed: %s", errtab_text(errno));
+    if (u.a.sa_family != AF_UNIX) {
+        name_tcp(sv);
+        return check_reach(sv, &u.a, sv->address, err);
+    }
+    sv->is_unix = true;
+    snprintf(sv->address, sizeof(sv->address), "unix:%s", u.un.sun_path);
     return 0;
 }
 
@@ -245,7 +287,10 @@ static int listen_tcp(struct server *sv, const char *spec, struct err *err)
 static int start_listening(struct server *sv, struct err *err)
 {
     const char *spec = sv->cfg->listen ? sv->cfg->listen : "127.0.0.1:7070";
-    int r = strncmp(spec, "unix:", 5) == 0 ? listen_unix(sv, spec + 5, err) : listen_tcp(sv, spec, err);
+    int r = service_socket(err);
+    if (r != -ENOENT)
+        return r < 0 ? r : take_socket(sv, r, err);
+    r = strncmp(spec, "unix:", 5) == 0 ? listen_unix(sv, spec + 5, err) : listen_tcp(sv, spec, err);
     if (r == 0 && listen(sv->listen_fd, BACKLOG))
         r = err_set(err, -errno, "cannot listen on '%s': %s", spec, errtab_text(errno));
     return r;
@@ -265,6 +310,7 @@ static int open_signals(void)
     sigemptyset(&set);
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGHUP);
     (void)signal(SIGPIPE, SIG_IGN);
     if (sigprocmask(SIG_BLOCK, &set, NULL))
         return -errno;
@@ -275,11 +321,17 @@ static int open_signals(void)
 static int start_daemon(struct server *sv, struct err *err)
 {
     uint32_t n = sv->cfg->connections ? sv->cfg->connections : LIMIT_CONNECTIONS;
+    const struct MHD_OptionItem tls[] = {{MHD_OPTION_HTTPS_CERT_CALLBACK, 0, tls_callback()},
+                                         {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)TLS_PRIORITIES},
+                                         {MHD_OPTION_END, 0, NULL}};
+    const bool secure = sv->cfg->tls_cert != NULL;
+    const unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | (secure ? MHD_USE_TLS : 0);
     sv->daemon = MHD_start_daemon(
-        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, on_request, sv, MHD_OPTION_LISTEN_SOCKET,
-        sv->listen_fd, MHD_OPTION_NOTIFY_COMPLETED, completed, NULL, MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL,
+        flags, 0, NULL, NULL, on_request, sv, MHD_OPTION_LISTEN_SOCKET, sv->listen_fd, MHD_OPTION_NOTIFY_COMPLETED,
+        completed, NULL, MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL,
         MHD_OPTION_CONNECTION_LIMIT, (unsigned)n, MHD_OPTION_CONNECTION_TIMEOUT, LIMIT_IDLE_S,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)LIMIT_HEADERS, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)LIMIT_HEADERS, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+        MHD_OPTION_ARRAY, secure ? tls : &tls[2], MHD_OPTION_END);
     if (!sv->daemon)
         return err_set(err, -ENOMEM, "libmicrohttpd cannot be started");
     const union MHD_DaemonInfo *info = MHD_get_daemon_info(sv->daemon, MHD_DAEMON_INFO_EPOLL_FD);
@@ -290,10 +342,29 @@ static int start_daemon(struct server *sv, struct err *err)
     return r ? err_set(err, r, "epoll: %s", errtab_text(r)) : 0;
 }
 
+/* What is wrong with the new files is told, and those before stay in use. */
+static void reload(struct server *sv)
+{
+    struct err err = {0};
+    char text[600];
+    snprintf(text, sizeof(text), "RELOADING=1\nMONOTONIC_USEC=%lld", (long long)(clock_mono() / CLOCK_US));
+    service_tell(text);
+    int r = sv->cfg->tls_cert ? tls_load(sv->cfg->tls_cert, sv->cfg->tls_key, &err) : 0;
+    if (r)
+        log_event(LOG_ERROR, "reload", "error=%s", log_quote(text, sizeof(text), str_c(err.text)));
+    else
+        log_event(LOG_INFO, "reload", "certificate=%s", sv->cfg->tls_cert ? "new" : "none");
+    service_tell("READY=1");
+}
+
 static void take_signals(struct server *sv)
 {
     struct signalfd_siginfo si;
     while (read(sv->signals, &si, sizeof(si)) == (ssize_t)sizeof(si)) {
+        if (si.ssi_signo == SIGHUP) {
+            reload(sv);
+            continue;
+        }
         sv->quit = sv->draining;
         if (sv->draining)
             continue;
@@ -303,6 +374,7 @@ static void take_signals(struct server *sv)
         int fd = MHD_quiesce_daemon(sv->daemon);
         fd_close(&fd);
         sv->listen_fd = -1;
+        service_tell("STOPPING=1");
         sched_drain(sv->sched);
     }
 }
@@ -313,6 +385,8 @@ static int wait_ms(const struct server *sv)
     MHD_UNSIGNED_LONG_LONG mhd;
     if (sv->draining)
         until = NUM_MIN(until, now + 20 * CLOCK_MS);
+    if (sv->watchdog)
+        until = NUM_MIN(until, sv->tell_next);
     int64_t ms = until == INT64_MAX ? 60000 : until <= now ? 0 : NUM_MIN((until - now) / CLOCK_MS + 1, 60000);
     if (MHD_get_timeout(sv->daemon, &mhd) == MHD_YES && mhd < (uint64_t)ms)
         ms = (int64_t)mhd;
@@ -324,6 +398,16 @@ static bool is_done(const struct server *sv)
     if (!sv->draining)
         return false;
     return sv->quit || clock_mono() >= sv->drain_until || (sv->n_requests == 0 && !sched_busy(sv->sched));
+}
+
+/* The manager hears from the loop itself, so that one that stands still is noticed. */
+static void tell_watchdog(struct server *sv)
+{
+    int64_t now = sv->watchdog ? clock_mono() : 0;
+    if (!sv->watchdog || now < sv->tell_next)
+        return;
+    service_tell("WATCHDOG=1");
+    sv->tell_next = now + sv->watchdog;
 }
 
 static void serve(struct server *sv)
@@ -338,6 +422,7 @@ static void serve(struct server *sv)
                 take_signals(sv);
         (void)MHD_run(sv->daemon);
         sched_turn(sv->sched);
+        tell_watchdog(sv);
     }
 }
 
@@ -360,7 +445,11 @@ int server_run(const struct server_config *cfg, struct sched *sched, void (*list
 {
     struct server sv = {.cfg = cfg, .sched = sched, .listen_fd = -1, .epoll = -1, .signals = -1};
     int r = auth_look(&sv);
-    r = r ? err_set(err, r, "the file of keys: %s", errtab_text(r)) : start_listening(&sv, err);
+    r = r ? err_set(err, r, "the file of keys: %s", errtab_text(r)) : 0;
+    if (r == 0 && cfg->tls_cert)
+        r = tls_load(cfg->tls_cert, cfg->tls_key, err);
+    if (r == 0)
+        r = start_listening(&sv, err);
     if (r == 0) {
         sv.signals = open_signals();
         r = sv.signals < 0 ? err_set(err, sv.signals, "cannot watch signals: %s", errtab_text(sv.signals)) : 0;
@@ -369,15 +458,18 @@ int server_run(const struct server_config *cfg, struct sched *sched, void (*list
         r = start_daemon(&sv, err);
     if (r == 0) {
         listening(sv.address);
+        sv.watchdog = service_watchdog();
+        service_tell("READY=1");
         serve(&sv);
     }
     if (sv.daemon) {
         abandon(&sv);
         MHD_stop_daemon(sv.daemon);
     }
+    tls_free();
     idempotency_free(&sv);
     auth_free(&sv);
-    if (sv.is_unix && sv.address[0])
+    if (sv.made_path)
         (void)unlink(sv.address + 5);
     fd_close(&sv.epoll);
     fd_close(&sv.signals);

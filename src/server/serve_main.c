@@ -41,7 +41,8 @@ static int parse(int argc, char **argv, struct server_config *c, struct sched_co
         {"listen", required_argument, NULL, 'l'},   {"state", required_argument, NULL, 's'},
         {"workers", required_argument, NULL, 'w'},  {"drain-ms", required_argument, NULL, 'd'},
         {"userland", required_argument, NULL, 'u'}, {"program", required_argument, NULL, 'p'},
-        {"quiet", no_argument, NULL, 'q'},          {NULL, 0, NULL, 0}};
+        {"quiet", no_argument, NULL, 'q'},          {"tls-cert", required_argument, NULL, 'c'},
+        {"tls-key", required_argument, NULL, 'k'},  {NULL, 0, NULL, 0}};
     int o;
     uint32_t fd;
     bool ok = true;
@@ -56,6 +57,10 @@ static int parse(int argc, char **argv, struct server_config *c, struct sched_co
             ok &= number(optarg, &c->drain_ms);
         else if (o == 'p')
             s->program = optarg;
+        else if (o == 'c')
+            c->tls_cert = optarg;
+        else if (o == 'k')
+            c->tls_key = optarg;
         else if (o == 'q')
             c->access_log = false;
         else if (o == 'u' && number(optarg, &fd))

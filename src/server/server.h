@@ -27,14 +27,16 @@ struct err;
 struct sched;
 
 struct server_config {
-    const char *listen;   /* ADDRESS:PORT, [ADDRESS]:PORT or unix:PATH; NULL: 127.0.0.1:7070 */
+    const char *listen;   /* ADDRESS:PORT, [ADDRESS]:PORT or unix:PATH; NULL: what a service manager has passed, or
+                             127.0.0.1:7070 */
     uint32_t connections; /* at most; 0: LIMIT_CONNECTIONS */
     uint32_t drain_ms;    /* for what runs when the server is told to end */
     bool access_log;
+    const char *tls_cert, *tls_key; /* files (PEM): https; NULL: http */
 };
 
 /* Listens, and serves until SIGTERM or SIGINT: then takes no new work, waits for what runs up to drain_ms (a second
- * signal: not at all), and returns 0. @listening is called with the address in use when it listens. Other errors: the
- * address. */
+ * signal: not at all), and returns 0. SIGHUP reads the certificate anew. @listening is called with the address in use
+ * when it listens. Other errors: the address, the certificate. */
 int server_run(const struct server_config *cfg, struct sched *sched, void (*listening)(const char *address),
                struct err *err);

@@ -24,10 +24,12 @@ struct server {
     struct MHD_Daemon *daemon;
     int listen_fd, epoll, signals;
     bool is_unix, has_keys;
+    bool made_path; /* of a Unix socket: it is removed at the end */
     bool resumed;        /* a connection was resumed: libmicrohttpd has something to do */
     bool draining, quit; /* told to end; told twice */
     int64_t drain_until;
     char address[160];
+    int64_t watchdog, tell_next; /* how often, and when next, the service manager wants to hear; 0: never */
     struct request *requests; /* that are not answered */
     uint32_t n_requests;
     bool abandoned; /* nothing is waited for any more: streams end */

@@ -30,7 +30,7 @@ class Server:
     def __init__(self, t, *options, listen='127.0.0.1:0', state=None):
         self.t = t
         self.state = state or t.path('state')
-        self.log = open(t.path('server.log'), 'ab')
+        self.log = open(t.path('server.log'), 'ab', buffering=0)
         self.listen = listen
         env = dict(os.environ)
         env['FRONTAL_USERLAND'] = '/nonexistent'  # CI has none, and what it shows must not depend on it
@@ -46,7 +46,7 @@ class Server:
         address = line.split(b'listening on ')[1].strip().decode()
         self.unix = address[5:] if address.startswith('unix:') else None
         if not self.unix:
-            host, port = address[len('http://'):].rsplit(':', 1)
+            host, port = address.split('://')[1].rsplit(':', 1)
             self.address = (host.strip('[]'), int(port))
         self._drain_stderr()
 

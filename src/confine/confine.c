@@ -12,6 +12,7 @@
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -35,6 +36,7 @@ static const struct {
                           "needs Linux 5.13 with landlock among the security modules (lsm=landlock,…)"},
     [CONFINE_EMPTY_ROOT] = {"empty_root", true,
                             "needs user namespaces (sysctl user.max_user_namespaces) or root, and Linux 5.2"},
+    [CONFINE_OWN_MOUNTS] = {"own_mounts", true, "needs user namespaces or root, and Linux 5.2"},
     [CONFINE_USER_NS] = {"user_ns", false, "sysctl user.max_user_namespaces=10000; not used when started by root"},
     [CONFINE_MOUNT_NS] = {"mount_ns", true, "needs user namespaces or root"},
     [CONFINE_PID_NS] = {"pid_ns", true, "needs user namespaces or root"},
@@ -169,6 +171,56 @@ static void close_others(const struct confine_config *cfg)
         from = (unsigned)keep[i] + 1;
     }
     (void)syscall(SYS_close_range, from, ~0U, 0);
+}
+
+/* Puts the directory that @fd is, and what is mounted below it, into a mount of its own that is attached nowhere, and
+ * @fd to be that: ".." of it is itself, so that no path leads from it to what lies beside it. Landlock does not hold
+ * that: it has no say about stat and O_PATH. In the new mount namespace the directory has to be found by its path
+ * again; that it is the same is looked at. */
+static int isolate(int fd, bool writable)
+{
+    char link[40], path[LIMIT_PATH];
+    struct stat was, is;
+    struct mount_attr attr = {.attr_set = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC |
+                                          (writable ? 0u : MOUNT_ATTR_RDONLY)};
+    if (fstat(fd, &was))
+        return -errno;
+    if (!S_ISDIR(was.st_mode))
+        return 0;
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    ssize_t n = readlink(link, path, sizeof(path));
+    if (n < 0 || (size_t)n == sizeof(path))
+        return n < 0 ? -errno : -ENAMETOOLONG;
+    path[n] = 0;
+    FD_AUTO int tree =
+        (int)syscall(SYS_open_tree, AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+    if (tree < 0 || fstat(tree, &is))
+        return -errno;
+    if (is.st_dev != was.st_dev || is.st_ino != was.st_ino)
+        return -ESTALE;
+    /* Linux 5.12; what it adds is held by Landlock and the filter, too. */
+    (void)syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr, sizeof(attr));
+    int flags = fcntl(fd, F_GETFL);
+    if (flags < 0)
+        return -errno;
+    FD_AUTO int dir =
+        flags & O_PATH ? dup(tree) : (int)syscall(SYS_openat, tree, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return dir < 0 || dup3(dir, fd, O_CLOEXEC) < 0 ? -errno : 0;
+}
+
+/* All directories that stay. The first error. */
+static int isolate_all(const struct confine_config *cfg)
+{
+    int r = 0;
+    if (cfg->compiles)
+        return 0; /* it keeps none */
+    for (uint32_t i = 0; i < cfg->n_mounts && r == 0; i++)
+        r = isolate(cfg->mount_fds[i], false);
+    if (r == 0 && cfg->kept)
+        r = isolate(cfg->store_fd, true);
+    if (r == 0 && cfg->wasm && cfg->userland_fd >= 0)
+        r = isolate(cfg->userland_fd, false);
+    return r;
 }
 
 /* Makes an empty read-only tmpfs the root directory; it is mounted nowhere, so nothing else can see it. */
@@ -322,6 +374,7 @@ int confine_self(const struct confine_config *cfg, struct confine_report *report
                     0); /* the closed socket ends us too, and a kept session first syncs */
     (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     bool in_namespaces = (report->applied >> CONFINE_MOUNT_NS & 1) != 0;
+    applied(report, CONFINE_OWN_MOUNTS, in_namespaces ? isolate_all(cfg) : -EPERM);
     applied(report, CONFINE_EMPTY_ROOT, in_namespaces ? enter_empty_root() : -EPERM);
     bool host_root = geteuid() == 0 && !(report->applied >> CONFINE_USER_NS & 1);
     applied(report, CONFINE_RLIMITS, set_limits(cfg));
@@ -331,10 +384,10 @@ int confine_self(const struct confine_config *cfg, struct confine_report *report
     if (report->error[CONFINE_NO_NEW_PRIVS])
         return err_set(err, report->error[CONFINE_NO_NEW_PRIVS],
                        "no_new_privs cannot be set; a worker does not run without it");
-    if (report->error[CONFINE_LANDLOCK] && report->error[CONFINE_EMPTY_ROOT])
-        return err_set(
-            err, -EPERM,
-            "neither Landlock nor an empty root directory can be had; a worker does not run without one of them");
+    if (report->error[CONFINE_LANDLOCK] && (report->error[CONFINE_EMPTY_ROOT] || report->error[CONFINE_OWN_MOUNTS]))
+        return err_set(err, -EPERM,
+                       "neither Landlock nor an empty root with mounts of its own can be had; a worker does not run "
+                       "without one of them");
     applied(report, CONFINE_SECCOMP, enter_seccomp(cfg));
     if (report->error[CONFINE_SECCOMP])
         return err_set(err, report->error[CONFINE_SECCOMP],

@@ -8,17 +8,21 @@
  * when only its socket and the mounts' descriptors are open. What each part holds, and what happens without it, is
  * docs/security-model.md.
  *
- *   part          holds                                                          when the kernel lacks it
- *   no_new_privs  no privilege by exec                                           refused: a worker does not start
- * without it seccomp       only the calls a worker makes (seccomp_gen.c), no exec, socket, fork, ptrace, executable
- * memory   refused landlock      no path but beneath the mounts, read only; no TCP              warned; the empty root
- * still holds empty root    "/" is an empty read-only tmpfs: no host path exists           warned; Landlock still holds
- *   user ns, pid ns, net ns, ipc ns, uts ns, mount ns                            warned (net: seccomp refuses socket()
- * anyway) caps          no capabilities (started by root, with mounts: CAP_DAC_READ_SEARCH stays, so that root's mounts
- * can be read) rlimits       descriptors, no core, no file writes, no new processes, a memory ceiling above the
- * session's own limit
+ *   part          holds                                                    when the kernel lacks it
+ *   no_new_privs  no privilege by exec                                     refused: a worker does not start without it
+ *   seccomp       only the calls a worker makes (seccomp_gen.c): no exec, socket, fork, ptrace, executable memory
+ *                                                                          refused
+ *   landlock      no path but beneath the mounts, read only; no TCP        warned; the two below still hold
+ *   own_mounts    each directory it is given ends at itself: ".." leads nowhere, and by stat nothing outside is seen
+ *                                                                          warned; Landlock still holds reading
+ *   empty_root    "/" is an empty read-only tmpfs: no host path exists     warned; Landlock still holds
+ *   namespaces    of users, processes, network, ipc, uts, mounts           warned (network: seccomp refuses socket())
+ *   caps          no capabilities (started by root, with mounts: CAP_DAC_READ_SEARCH stays, so that root's mounts can
+ *                 be read)
+ *   rlimits       descriptors, no core, no file writes, no new processes, a memory ceiling above the session's limit
  *
- * If both Landlock and the empty root are missing, the host's files would be in reach of a broken worker: refused.
+ * If Landlock and one of empty_root and own_mounts are missing, the host's files would be in reach of a broken worker:
+ * refused.
  *
  * Threads: called in a process with one thread.
  */
@@ -34,6 +38,7 @@ enum confine_part {
     CONFINE_SECCOMP,
     CONFINE_LANDLOCK,
     CONFINE_EMPTY_ROOT,
+    CONFINE_OWN_MOUNTS,
     CONFINE_USER_NS,
     CONFINE_MOUNT_NS,
     CONFINE_PID_NS,
@@ -71,8 +76,8 @@ pid_t confine_clone(struct confine_report *report);
 /* Puts this process into new namespaces, as confine_clone() does for a new one, but for that of processes. */
 void confine_unshare(struct confine_report *report);
 
-/* Gives up everything. 0, or a negative errno and @err when a part without which no worker may run is missing; the
- * process must then end. */
+/* Gives up everything. The descriptors of directories then are other ones, of the same number and directory. 0, or a
+ * negative errno and @err when a part without which no worker may run is missing; the process must then end. */
 int confine_self(const struct confine_config *cfg, struct confine_report *report, struct err *err);
 
 /* Forbids, in a worker that was confined with `wasm`, executable memory for good. 0 or a negative errno. */

@@ -28,7 +28,8 @@
  *   2. Only who holds the session's lock appends to its log. Reading needs no lock.
  *   3. Everything a log or a snapshot names stays in the store until the session or snapshot is destroyed and gc ran.
  *
- * Threads: one at a time.
+ * Threads: one at a time uses what a call has given (a session, a place, the store). The struct state itself does not
+ * change after it was opened, and several threads may call functions with it.
  */
 
 #include "base/buf.h"
@@ -42,6 +43,7 @@ struct vfs_canon;
 
 #define STATE_NAME_MAX 64
 #define STATE_ID_MAX 40
+#define STATE_HIDDEN_MAX (STATE_ID_MAX + 8)
 
 /* The directory: @path, or when NULL $FRONTAL_SANDBOX_STATE, $XDG_STATE_HOME/frontal-sandbox, $HOME/.local/state/…;
  * made (0700) with @create, else -ENOENT with the remedy in @err. -EINVAL for one that is not ours or of a newer
@@ -65,6 +67,7 @@ int state_store_fd(struct state *s);
 
 struct state_session {
     char id[STATE_ID_MAX];
+    char dir[STATE_HIDDEN_MAX];    /* of sessions/: its id, or as long as it is not visible another name */
     char name[STATE_NAME_MAX + 1]; /* "" when it has none */
     int trace_fd;                  /* of the log; O_RDWR when owned, else O_RDONLY; -1 after it was handed on */
     int lock_fd;                   /* holds the lock while open; -1: not owned */
@@ -76,8 +79,18 @@ struct state_session {
  * when state_session_commit() is called, after its CREATED event was written and synced as the caller needs. */
 int state_session_create(struct state *s, struct str name, struct state_session *ret, struct err *err)
     __attribute__((warn_unused_result));
-/* See state_session_create(). */
+/* See state_session_create(). When it returns all of it is on the disk, the log included. */
 int state_session_commit(struct state *s, struct state_session *ses, struct err *err);
+/* As state_session_commit(), with what is to be in its file `settings` (empty: no file), and without waiting for the
+ * disk: it outlives every process, and power only after state_session_sync(). When power is lost before that, either
+ * all of it is there or nothing. */
+int state_session_show(struct state *s, struct state_session *ses, struct str settings, struct err *err)
+    __attribute__((warn_unused_result));
+/* Waits until these sessions are on the disk; one that was destroyed is none of them. Returns the first error.
+ * Allocates nothing. */
+int state_session_sync(struct state *s, const char (*ids)[STATE_ID_MAX], size_t n) __attribute__((warn_unused_result));
+/* A new id, which tells of the present time, for one that was made in advance. Its log must be empty. */
+void state_session_renew(struct state_session *ses);
 /* An owned session was found whole, if that was in question. That it cannot be noted costs the next opening time. */
 void state_session_whole(struct state *s, struct state_session *ses);
 /* Another name for a session that was not committed. -EEXIST, -EINVAL. */
@@ -164,6 +177,10 @@ int state_tree(struct cas *c, const struct trace_state *st, struct vfs **ret, st
 
 /* A new session whose log begins with a CREATED from @from: with @name, not owned after. Costs the same whatever the
  * size of the tree and the length of the log. When nobody uses the session it comes from, that one's log gets a FORK;
- * else this is left out, rather than to wait: the new one's CREATED tells it too. */
+ * else this is left out, rather than to wait: the new one's CREATED tells it too. When it returns the new one is on the
+ * disk, as far as what it names is. */
 int state_fork(struct state *s, const struct state_place *from, struct str name, char ret_id[STATE_ID_MAX],
                struct err *err) __attribute__((warn_unused_result));
+/* The same without waiting for the disk, and with @settings: as state_session_show(). */
+int state_fork_show(struct state *s, const struct state_place *from, struct str name, struct str settings,
+                    char ret_id[STATE_ID_MAX], struct err *err) __attribute__((warn_unused_result));

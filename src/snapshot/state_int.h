@@ -21,7 +21,6 @@ struct state {
 /* What begins with these is not visible: being made, or on its way out. */
 #define STATE_NEW ".new-"
 #define STATE_GONE ".gone-"
-#define STATE_HIDDEN_MAX (STATE_ID_MAX + 8)
 
 /* The lock of every change of names, held for moments: close the descriptor to give it back. */
 int state__lock(struct state *s, int *ret, struct err *err);

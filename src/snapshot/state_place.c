@@ -327,8 +327,9 @@ static void note_fork(struct state *s, const char *origin, const char *id)
     state_session_close(&ses);
 }
 
-int state_fork(struct state *s, const struct state_place *from, struct str name, char ret_id[STATE_ID_MAX],
-               struct err *err)
+/* @settings NULL: waits for the disk. */
+static int make_fork(struct state *s, const struct state_place *from, struct str name, const struct str *settings,
+                     char ret_id[STATE_ID_MAX], struct err *err)
 {
     struct state_session ses;
     struct trace *t = NULL;
@@ -351,7 +352,7 @@ int state_fork(struct state *s, const struct state_place *from, struct str name,
     }
     trace_close(t);
     if (r == 0)
-        r = state_session_commit(s, &ses, err);
+        r = settings ? state_session_show(s, &ses, *settings, err) : state_session_commit(s, &ses, err);
     if (r) {
         state_session_drop(s, &ses);
         return r;
@@ -360,4 +361,16 @@ int state_fork(struct state *s, const struct state_place *from, struct str name,
     state_session_close(&ses);
     note_fork(s, from->session, ret_id);
     return 0;
+}
+
+int state_fork(struct state *s, const struct state_place *from, struct str name, char ret_id[STATE_ID_MAX],
+               struct err *err)
+{
+    return make_fork(s, from, name, NULL, ret_id, err);
+}
+
+int state_fork_show(struct state *s, const struct state_place *from, struct str name, struct str settings,
+                    char ret_id[STATE_ID_MAX], struct err *err)
+{
+    return make_fork(s, from, name, &settings, ret_id, err);
 }

@@ -97,7 +97,7 @@ int state_session_in_use(struct state *s, const char *id)
  * this process lives. */
 static const char *boot_id(void)
 {
-    static char id[64];
+    static _Thread_local char id[64];
     if (!id[0]) {
         FD_AUTO int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
         ssize_t n = fd < 0 ? -1 : read(fd, id, 63);
@@ -143,14 +143,12 @@ static int check_free(struct state *s, struct str name, struct err *err)
     return 0;
 }
 
-static int fill_new(struct state *s, const char *hidden, struct state_session *ses)
+static int fill_new(struct state *s, struct state_session *ses)
 {
-    FD_AUTO int dir = mkdirat(s->sessions, hidden, 0700) ? -errno : state__open_dir(s->sessions, hidden);
+    FD_AUTO int dir = mkdirat(s->sessions, ses->dir, 0700) ? -errno : state__open_dir(s->sessions, ses->dir);
     int r = dir < 0 ? dir : state__own(dir, ses->id, 0, &ses->lock_fd, NULL);
     if (r == 0 && mkdirat(dir, "snapshots", 0700))
         r = -errno;
-    if (r == 0 && ses->name[0])
-        r = state__point(dir, "name", ses->name);
     if (r == 0) {
         ses->trace_fd = state__open_file(dir, "trace", O_RDWR | O_CREAT | O_EXCL);
         r = NUM_MIN(ses->trace_fd, 0);
@@ -158,19 +156,11 @@ static int fill_new(struct state *s, const char *hidden, struct state_session *s
     return r ? r : note_boot(dir);
 }
 
-/* Waits until the names in a session's directory are on the disk, and with them that it has a log. */
-static int sync_session(struct state *s, const char *name)
-{
-    FD_AUTO int dir = state__open_dir(s->sessions, name);
-    return dir < 0 ? dir : fsync(dir) ? -errno : 0;
-}
-
 int state_session_create(struct state *s, struct str name, struct state_session *ret, struct err *err)
 {
     /* With the lock of names, so that nobody who tidies up finds it before it has its own. */
     FD_AUTO int lock = -1;
     struct state_session ses = {.trace_fd = -1, .lock_fd = -1, .fresh = true};
-    char hidden[STATE_HIDDEN_MAX];
     int r = state__lock(s, &lock, err);
     if (r == 0)
         r = check_free(s, name, err);
@@ -179,11 +169,11 @@ int state_session_create(struct state *s, struct str name, struct state_session 
     memcpy(ses.id, id_new(ID_SESSION).text, sizeof(ses.id));
     if (name.n)
         memcpy(ses.name, name.p, name.n);
-    hidden_name(hidden, STATE_NEW, ses.id);
-    r = fill_new(s, hidden, &ses);
+    hidden_name(ses.dir, STATE_NEW, ses.id);
+    r = fill_new(s, &ses);
     if (r) {
         state_session_close(&ses);
-        state__remove(s->sessions, hidden);
+        state__remove(s->sessions, ses.dir);
         return err_set(err, r, "'%s/sessions': %s", s->path, errtab_text(r));
     }
     *ret = ses;
@@ -192,54 +182,97 @@ int state_session_create(struct state *s, struct str name, struct state_session 
 
 int state_session_call(struct state *s, struct state_session *ses, struct str name, struct err *err)
 {
-    FD_AUTO int lock = -1, dir = -1;
-    char hidden[STATE_HIDDEN_MAX];
-    hidden_name(hidden, STATE_NEW, ses->id);
-    int r = state__lock(s, &lock, err);
-    if (r == 0)
-        r = check_free(s, name, err);
-    if (r || name.n == 0)
-        return r;
-    char text[STATE_NAME_MAX + 1] = "";
-    memcpy(text, name.p, name.n);
-    dir = state__open_dir(s->sessions, hidden);
-    r = dir < 0 ? dir : state__point(dir, "name", text);
+    int r = check_free(s, name, err);
     if (r)
-        return err_set(err, r, "'%s/sessions/%s': %s", s->path, hidden, errtab_text(r));
-    memcpy(ses->name, text, sizeof(text));
+        return r;
+    memcpy(ses->name, name.p, name.n);
+    ses->name[name.n] = 0;
     return 0;
 }
 
-int state_session_commit(struct state *s, struct state_session *ses, struct err *err)
+void state_session_renew(struct state_session *ses)
+{
+    memcpy(ses->id, id_new(ID_SESSION).text, sizeof(ses->id));
+}
+
+static int sync_file(int dirfd, const char *name)
+{
+    FD_AUTO int fd = state__open_file(dirfd, name, O_RDONLY);
+    return fd == -ENOENT ? 0 : fd < 0 ? fd : fdatasync(fd) ? -errno : 0;
+}
+
+/* What is in a session's directory, and that it is in it. */
+static int sync_dir(int dir)
+{
+    int r = sync_file(dir, "trace");
+    r = r ? r : sync_file(dir, "settings");
+    return r ? r : fsync(dir) ? -errno : 0;
+}
+
+static int sync_names(struct state *s)
+{
+    return fsync(s->names) || fsync(s->sessions) || fsync(s->root) ? -errno : 0;
+}
+
+/* All that is to be in the directory before it is shown. */
+static int fill_rest(const struct state_session *ses, int dir, struct str settings)
+{
+    int r = ses->name[0] ? state__point(dir, "name", ses->name) : 0;
+    return r == 0 && settings.n ? state__write(dir, "settings", settings, false) : r;
+}
+
+static int show(struct state *s, struct state_session *ses, struct str settings, bool sync, struct err *err)
 {
     FD_AUTO int lock = -1;
-    char hidden[STATE_HIDDEN_MAX];
-    hidden_name(hidden, STATE_NEW, ses->id);
     int r = state__lock(s, &lock, err);
     if (r == 0)
         r = check_free(s, str_c(ses->name), err);
     if (r)
         return r;
+    FD_AUTO int dir = state__open_dir(s->sessions, ses->dir);
+    r = dir < 0 ? dir : fill_rest(ses, dir, settings);
     /* The name leads to nobody until the rename, and then to a whole session. */
-    r = sync_session(s, hidden);
+    if (r == 0 && sync)
+        r = sync_dir(dir);
     if (r == 0 && ses->name[0])
         r = state__point(s->names, ses->name, ses->id);
-    if (r == 0 && renameat(s->sessions, hidden, s->sessions, ses->id))
+    if (r == 0 && renameat(s->sessions, ses->dir, s->sessions, ses->id))
         r = -errno;
-    if (r == 0 && (fsync(s->names) || fsync(s->sessions) || fsync(s->root)))
-        r = -errno;
+    if (r == 0 && sync)
+        r = sync_names(s);
     if (r)
         return err_set(err, r, "'%s/sessions/%s': %s", s->path, ses->id, errtab_text(r));
+    memcpy(ses->dir, ses->id, sizeof(ses->id));
     ses->fresh = false;
     return 0;
 }
 
+int state_session_commit(struct state *s, struct state_session *ses, struct err *err)
+{
+    return show(s, ses, STR(""), true, err);
+}
+
+int state_session_show(struct state *s, struct state_session *ses, struct str settings, struct err *err)
+{
+    return show(s, ses, settings, false, err);
+}
+
+int state_session_sync(struct state *s, const char (*ids)[STATE_ID_MAX], size_t n)
+{
+    int first = 0;
+    for (size_t i = 0; i < n; i++) {
+        FD_AUTO int dir = state__open_dir(s->sessions, ids[i]);
+        int r = dir == -ENOENT ? 0 : dir < 0 ? dir : sync_dir(dir); /* destroyed meanwhile */
+        first = first ? first : r;
+    }
+    int r = sync_names(s);
+    return first ? first : r;
+}
+
 void state_session_drop(struct state *s, struct state_session *ses)
 {
-    char hidden[STATE_HIDDEN_MAX];
-    hidden_name(hidden, STATE_NEW, ses->id);
     if (ses->fresh)
-        state__remove(s->sessions, hidden);
+        state__remove(s->sessions, ses->dir);
     state_session_close(ses);
 }
 
@@ -253,6 +286,37 @@ static int open_trace(struct state *s, int dirfd, const char *id, int oflags, in
                        fd == -EBADMSG ? "not a regular file" : errtab_text(fd));
     *ret = fd;
     return 0;
+}
+
+/* Whether the file of @size bytes holds nothing but zeros, as blocks that were never written do. */
+static bool only_zeros(int fd, uint64_t size)
+{
+    char block[4096];
+    ssize_t n = size > sizeof(block) ? -1 : pread(fd, block, sizeof(block), 0);
+    for (ssize_t i = 0; i < n; i++) {
+        if (block[i])
+            return false;
+    }
+    return n >= 0;
+}
+
+/* A session that was shown and not synced when power was lost may have a log without a whole begin, and nothing else:
+ * then it was not made. What is damaged in another way is damage. */
+static bool never_made(int trace_fd)
+{
+    struct stat st;
+    struct trace *t;
+    struct trace_report rep;
+    if (fstat(trace_fd, &st))
+        return false;
+    if (only_zeros(trace_fd, (uint64_t)st.st_size))
+        return true;
+    int fd = fcntl(trace_fd, F_DUPFD_CLOEXEC, 0);
+    if (fd < 0 || trace_open(fd, 0, &t, NULL, NULL))
+        return false;
+    bool none = trace_verify(t, &rep) == -EBADMSG && rep.events == 0 && rep.torn > 0;
+    trace_close(t);
+    return none;
 }
 
 int state_session_open(struct state *s, struct str who, bool own, int wait_ms, struct state_session *ret,
@@ -272,7 +336,10 @@ int state_session_open(struct state *s, struct str who, bool own, int wait_ms, s
         r = err_set(err, -ENOENT, "session '%s' was destroyed meanwhile", name);
     if (r == 0)
         r = open_trace(s, dir, ses.id, own ? O_RDWR : O_RDONLY, &ses.trace_fd, err);
+    memcpy(ses.dir, ses.id, sizeof(ses.id));
     ses.recheck = r == 0 && !same_boot(dir);
+    if (ses.recheck && never_made(ses.trace_fd))
+        r = err_set(err, -ENOENT, "session '%s' was not on the disk yet when the machine lost power", name);
     if (r) {
         state_session_close(&ses);
         return r;
@@ -350,7 +417,14 @@ static int tidy_session(void *arg, const char *name)
 {
     struct state *s = arg;
     FD_AUTO int dir = -1, own = -1;
-    if (str_starts(str_c(name), STR(STATE_NEW))) {
+    struct id id;
+    if (id_parse(ID_SESSION, str_c(name), &id) == 0) {
+        /* Power was lost before it was made: who makes one now has its lock. */
+        dir = state__open_dir(s->sessions, name);
+        FD_AUTO int log = dir < 0 || same_boot(dir) ? -1 : state__open_file(dir, "trace", O_RDONLY);
+        if (log < 0 || !never_made(log) || state__own(dir, name, 0, &own, NULL))
+            return 0;
+    } else if (str_starts(str_c(name), STR(STATE_NEW))) {
         dir = state__open_dir(s->sessions, name);
         if (dir >= 0 && state__own(dir, name, 0, &own, NULL) == -EBUSY)
             return 0; /* somebody is making it */

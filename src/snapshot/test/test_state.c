@@ -185,6 +185,79 @@ TEST(life_of_a_session)
     state_test_done(&t);
 }
 
+/* What a loss of power may leave of a session that was shown and not synced: its directory, and of its log so much. */
+static void lose_log(struct state_test *t, const char *id, const char *how)
+{
+    char path[256];
+    struct stat st;
+    snprintf(path, sizeof(path), "%s/sessions/%s/trace", t->path, id);
+    FD_AUTO int fd = open(path, O_RDWR | O_CLOEXEC);
+    CHECK(fd >= 0 && fstat(fd, &st) == 0);
+    off_t size = st.st_size;
+    if (strcmp(how, "half") == 0) {
+        CHECK_INT(ftruncate(fd, size / 2), 0);
+    } else if (strcmp(how, "whole") != 0) {
+        CHECK_INT(ftruncate(fd, 0), 0);
+        if (strcmp(how, "zeros") == 0)
+            CHECK_INT(ftruncate(fd, size), 0);
+    }
+    /* The machine was started anew. */
+    snprintf(path, sizeof(path), "%s/sessions/%s/boot", t->path, id);
+    CHECK_INT(unlink(path), 0);
+    CHECK_INT(symlink("another", path), 0);
+}
+
+TEST(shown_before_it_is_on_the_disk)
+{
+    static const char *const hows[] = {"none", "half", "zeros", "whole"};
+    struct state_test t = state_test_new();
+    struct state_session ses;
+    struct err err = {0};
+    struct trace *tr;
+    char ids[4][STATE_ID_MAX];
+    for (size_t i = 0; i < 4; i++) {
+        struct trace_event e = {.type = TRACE_CREATED,
+                                .u.created = {.session = STR("sbx_x"), .state = state_test_state(1)}};
+        CHECK_INT(state_session_create(t.s, STR(""), &ses, &err), 0);
+        char made[STATE_ID_MAX];
+        memcpy(made, ses.id, sizeof(made));
+        state_session_renew(&ses);
+        CHECK(strcmp(made, ses.id) != 0);
+        CHECK_INT(state_session_call(t.s, &ses, str_c(hows[i]), &err), 0);
+        CHECK_INT(trace_open(fd_steal(&ses.trace_fd), TRACE_APPEND | TRACE_NEW, &tr, NULL, &err), 0);
+        CHECK_INT(trace_append(tr, &e), 0);
+        CHECK_INT(trace_flush(tr), 0);
+        trace_close(tr);
+        CHECK(!is_there(t.s, hows[i]));
+        CHECK_INT(state_session_show(t.s, &ses, STR("{}"), &err), 0);
+        CHECK(is_there(t.s, hows[i]) && is_there(t.s, ses.id) && !is_there(t.s, made));
+        memcpy(ids[i], ses.id, sizeof(ids[i]));
+        state_session_close(&ses);
+    }
+    CHECK_INT(state_session_sync(t.s, (const char(*)[STATE_ID_MAX])ids, 4), 0);
+    for (size_t i = 0; i < 4; i++)
+        lose_log(&t, ids[i], hows[i]);
+    for (size_t i = 0; i < 3; i++) {
+        CHECK_INT(state_session_open(t.s, str_c(hows[i]), true, 0, &ses, &err), -ENOENT);
+        CHECK(strstr(err.text, "lost power") != NULL);
+    }
+    CHECK(is_there(t.s, "whole"));
+    CHECK_INT(state_tidy(t.s, &err), 0);
+    check_names(t.s, "whole ");
+    /* One that was there before is damaged, and stays. */
+    char id[STATE_ID_MAX];
+    state_test_session(t.s, "old", id);
+    state_test_exec(t.s, "old", 2, true);
+    char path[256];
+    snprintf(path, sizeof(path), "%s/sessions/%s/trace", t.path, id);
+    FD_AUTO int fd = open(path, O_RDWR | O_CLOEXEC);
+    CHECK_INT(pwrite(fd, "x", 1, 100), 1);
+    lose_log(&t, id, "whole");
+    CHECK_INT(state_tidy(t.s, &err), 0);
+    check_names(t.s, "old whole ");
+    state_test_done(&t);
+}
+
 TEST(lock_between_processes)
 {
     struct state_test t = state_test_new();

@@ -210,6 +210,8 @@ struct cas {
     struct map by_num;
     struct table table;
     struct pack *cur; /* the leased pack that is written to, or NULL */
+    struct pack *awaited; /* cas_sync_begin() */
+    uint64_t awaited_end;
     uint64_t clock;   /* for pack.used */
     uint32_t n_open;
     struct mem_account *caller; /* whose memory the output of cas_get() is */
@@ -326,6 +328,10 @@ void cas__unmap_index(struct pack *p);
 
 /* cas_hold(). */
 int cas__hold(struct cas *c);
+/* The two halves of cas_sync_begin(). */
+int cas__sync_begin(struct cas *c, int *ret_fd);
+/* See cas__sync_begin(). */
+int cas__sync_end(struct cas *c, int result);
 /* cas_release(). */
 int cas__release(struct cas *c);
 /* Hears of collections since the last time. *ret_give_way: one waits for holds to end. */

@@ -193,6 +193,24 @@ int cas_sync(struct cas *c)
     return r;
 }
 
+int cas_sync_begin(struct cas *c, int *ret_fd)
+{
+    OWN_MEMORY;
+    return cas__sync_begin(c, ret_fd);
+}
+
+int cas_sync_end(struct cas *c, int result)
+{
+    OWN_MEMORY;
+    bool held = c->held;
+    int r = cas__hold(c);
+    if (r == 0)
+        r = cas__sync_end(c, result);
+    if (!held && r == 0)
+        r = cas__release(c);
+    return r;
+}
+
 int cas_adopt(struct cas *c)
 {
     OWN_MEMORY;

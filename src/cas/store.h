@@ -68,6 +68,13 @@ int cas_flush(struct cas *c) __attribute__((warn_unused_result));
 /* cas_flush(), and waits until it is on the disk. One sync for all that was put. */
 int cas_sync(struct cas *c) __attribute__((warn_unused_result));
 
+/* cas_sync() in two halves, for who lets others wait in between: hands all that was put to the kernel, and yields the
+ * file that is to be waited for by fdatasync(2) (borrowed until cas_sync_end()), or -1 when there is none. -EBUSY: that
+ * is not all that is to be done, and cas_sync() has to. */
+int cas_sync_begin(struct cas *c, int *ret_fd) __attribute__((warn_unused_result));
+/* What waiting for it gave: 0 or an error. As cas_sync() of what was put before cas_sync_begin(). */
+int cas_sync_end(struct cas *c, int result);
+
 /* The next cas_sync() waits for all that is in the store now, whoever put it: for who is to name what others have put.
  */
 int cas_adopt(struct cas *c) __attribute__((warn_unused_result));

@@ -483,18 +483,9 @@ static bool heritage_ok(struct cas *c, struct pack *p)
     return true;
 }
 
-static int sync_pack(struct cas *c, struct pack *p)
+/* What waiting for the pack's file gave, which went as far as @end when it began. */
+static int pack_synced(struct cas *c, struct pack *p, uint64_t end, int r)
 {
-    int fd = cas__pack_fd(c, p);
-    if (fd == -ENOENT) {
-        /* Collected: what something names was copied and synced before. */
-        p->dirty = false;
-        return 0;
-    }
-    if (fd < 0)
-        return fd;
-    uint64_t end = p->end;
-    int r = cas__sync_file(fd);
     if (r < 0) {
         /* The kernel may have dropped what it could not write and say yes the next time. So what is not known to be on
          * the disk is written again, elsewhere. */
@@ -511,7 +502,7 @@ static int sync_pack(struct cas *c, struct pack *p)
         if (r < 0)
             return r;
     }
-    p->dirty = false;
+    p->dirty = p->end > end;
     if (p->leased && heritage_ok(c, p)) {
         p->synced = end;
         if (c->cur == p) {
@@ -521,6 +512,20 @@ static int sync_pack(struct cas *c, struct pack *p)
         }
     }
     return 0;
+}
+
+static int sync_pack(struct cas *c, struct pack *p)
+{
+    int fd = cas__pack_fd(c, p);
+    if (fd == -ENOENT) {
+        /* Collected: what something names was copied and synced before. */
+        p->dirty = false;
+        return 0;
+    }
+    if (fd < 0)
+        return fd;
+    uint64_t end = p->end;
+    return pack_synced(c, p, end, cas__sync_file(fd));
 }
 
 /* Copies what a failed sync left in doubt into another pack. */
@@ -562,6 +567,54 @@ static void index_cur(struct cas *c, uint32_t least)
     }
 }
 
+/* What is done now and then when all is on the disk. */
+static void tidy_packs(struct cas *c)
+{
+    if (!(c->flags & CAS_WRITE) || !c->loaded)
+        return;
+    index_cur(c, LOG_BLOBS);
+    seal_full(c);
+}
+
+int cas__sync_begin(struct cas *c, int *ret_fd)
+{
+    struct pack *one = NULL;
+    int r = cas__flush(c);
+    for (uint32_t i = 0; i < c->n_packs && r == 0; i++) {
+        struct pack *p = c->packs[i];
+        if (!p->dirty)
+            continue;
+        if (one || p->suspect || p->synced == 0)
+            return -EBUSY; /* several, or what takes more than its file */
+        one = p;
+    }
+    int fd = r || !one ? -1 : cas__pack_fd(c, one);
+    if (one && r == 0 && fd < 0)
+        return -EBUSY;
+    if (r)
+        return r;
+    c->awaited = one;
+    c->awaited_end = one ? one->end : 0;
+    *ret_fd = fd;
+    return 0;
+}
+
+int cas__sync_end(struct cas *c, int result)
+{
+    struct pack *p = c->awaited;
+    c->awaited = NULL;
+    if (!p)
+        return 0;
+    if (cas__pack_fd(c, p) == -ENOENT) { /* see sync_pack() */
+        p->dirty = false;
+        return 0;
+    }
+    int r = pack_synced(c, p, c->awaited_end, result);
+    if (r == 0)
+        tidy_packs(c);
+    return r;
+}
+
 int cas__sync(struct cas *c)
 {
     int r = 0;
@@ -576,10 +629,8 @@ int cas__sync(struct cas *c)
         if (c->packs[i]->dirty)
             r = sync_pack(c, c->packs[i]);
     }
-    if (r == 0 && (c->flags & CAS_WRITE) && c->loaded) {
-        index_cur(c, LOG_BLOBS);
-        seal_full(c);
-    }
+    if (r == 0)
+        tidy_packs(c);
     return r;
 }
 

@@ -426,7 +426,34 @@ int journal_sync(struct journal *j)
     return r;
 }
 
+int journal_store_sync_begin(struct journal_store *st, int *ret_fd)
+{
+    return cas_sync_begin(st->cas, ret_fd);
+}
+
+void journal_store_sync_end(struct journal_store *st, int result)
+{
+    (void)cas_sync_end(st->cas, result); /* what is not on the disk stays to be waited for */
+}
+
+int journal_sync_begin(struct journal *j, int *ret_fd)
+{
+    int r = trace_flush(j->trace);
+    if (r)
+        return r;
+    j->unsynced = false;
+    j->syncing = true;
+    *ret_fd = trace_fd(j->trace);
+    return 0;
+}
+
+void journal_sync_end(struct journal *j, int result)
+{
+    j->unsynced |= j->syncing && result < 0;
+    j->syncing = false;
+}
+
 bool journal_dirty(const struct journal *j)
 {
-    return j->unsynced;
+    return j->unsynced || j->syncing;
 }

@@ -28,7 +28,8 @@
  *   2. An exec of which the effects could not be kept is answered with an error, and the session on the disk is as it
  * was before; the journal takes no further exec.
  *   3. What was opened is what was acknowledged: its image is the one the log names, verified by its name. What was
- *      acknowledged of a durable session, and that a session was made, survives loss of power.
+ *      acknowledged of a durable session survives loss of power, and so does that a session was made, unless its
+ *      opener has asked for less (@lazy).
  *   4. Whether an exec can be replayed exactly is in its END when it is written.
  *
  * Threads: one at a time.
@@ -55,6 +56,7 @@ struct journal_config {
     int lock_fd;       /* closed when all is written: taken, or -1 */
     bool fresh;        /* the log is empty: the session is made now */
     bool durable;      /* an exec is answered when it is on the disk */
+    bool lazy;         /* so is not that it was made: it is synced as execs are */
     bool recheck;      /* power may have been lost since the log was written: see below */
     struct str id;     /* of the session, for CREATED */
     struct str config; /* canonical text of what it was made with, for CREATED */
@@ -95,5 +97,17 @@ int journal_settle(struct journal *j, const char *what);
 
 /* Waits until everything recorded is on the disk. */
 int journal_sync(struct journal *j);
-/* Whether something waits for that. */
+/* Whether something waits for that, or is waited for (journal_sync_begin()). */
 bool journal_dirty(const struct journal *j);
+
+/* journal_sync() in two halves, for who lets others wait in between; one at a time of a store. The store's half comes
+ * first: blobs are handed to the kernel, and *ret_fd is the file to be waited for by fdatasync(2) (borrowed; -1: none).
+ * -EBUSY: journal_sync() of one of its journals has to do it. Then the logs of as many of its journals as are to be
+ * synced with it: journal_sync_begin() yields the file of one. */
+int journal_store_sync_begin(struct journal_store *st, int *ret_fd) __attribute__((warn_unused_result));
+/* See journal_store_sync_begin(). */
+int journal_sync_begin(struct journal *j, int *ret_fd) __attribute__((warn_unused_result));
+/* What waiting for all of them gave: first the journals are told, then the store. */
+void journal_sync_end(struct journal *j, int result);
+/* See journal_sync_end(). */
+void journal_store_sync_end(struct journal_store *st, int result);

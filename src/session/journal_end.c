@@ -150,7 +150,9 @@ void journal_ended(struct journal *j, struct wire_result *res)
 
 int journal_settle_touched(struct journal *j)
 {
-    return j->touched ? journal_settle(j, "files") : 0;
+    if (!j->touched)
+        return 0;
+    return j->broken ? j->broken : journal_settle(j, "files");
 }
 
 int journal_settle(struct journal *j, const char *what)

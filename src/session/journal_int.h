@@ -44,6 +44,7 @@ struct journal {
     char *limits;       /* NAME=VALUE lines over the session's own; heap */
     uint64_t log_limit; /* bytes of the log from which on nothing begins */
     bool running, touched, unsynced;
+    bool syncing; /* journal_sync_begin(): what was appended since is unsynced */
     bool hidden; /* EXEC is not in the log's file yet: nobody has seen anything of it */
     bool ran;    /* something did, in this process */
     int error;   /* the first that happened while the exec ran */

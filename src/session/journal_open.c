@@ -172,10 +172,9 @@ static int open_new(struct journal *j, struct vfs *tmpl, const struct journal_co
                             .u.created = {.session = cfg->id, .config = cfg->config, .state = j->state}};
     if (r == 0)
         r = trace_append(j->trace, &e);
-    /* Always to the disk: a session that others can see is a whole one, whatever happens to the power. */
-    if (r == 0)
-        r = journal_sync(j);
-    if (r == 0)
+    if (r == 0 && cfg->lazy)
+        r = journal__hand_over(j);
+    else if (r == 0 && (r = journal_sync(j)) == 0)
         r = journal__release(j);
     return r ? err_set(err, r, "the session cannot be kept: %s", errtab_text(r)) : 0;
 }
@@ -270,7 +269,7 @@ void journal_close(struct journal *j)
         keep_output(j);
     if (j->touched && j->session && !j->running && !j->broken)
         (void)journal_settle(j, "files");
-    if (j->unsynced)
+    if (journal_dirty(j))
         (void)journal_sync(j); /* nobody is left to be told */
     session_free(j->session);
     vfs_free(j->before);

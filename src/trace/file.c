@@ -190,6 +190,11 @@ int trace_sync(struct trace *t)
     return r < 0 ? -errno : 0;
 }
 
+int trace_fd(const struct trace *t)
+{
+    return t->fd;
+}
+
 void trace_drop(struct trace *t)
 {
     /* What is not in the file of its head stays. */

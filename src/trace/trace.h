@@ -254,6 +254,8 @@ int trace_flush(struct trace *t) __attribute__((warn_unused_result));
 /* trace_flush(), and waits for the disk. After it failed once, Linux may have dropped what it covered, and says no more
  * of it. */
 int trace_sync(struct trace *t) __attribute__((warn_unused_result));
+/* The log's file, borrowed: for who flushes, and lets others wait for the disk (fdatasync(2)). */
+int trace_fd(const struct trace *t);
 /* Forgets what was appended and not flushed: an exec that is refused as its begin could not be written leaves none. */
 void trace_drop(struct trace *t);
 

@@ -6,9 +6,9 @@
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -298,12 +298,6 @@ static int start_listening(struct server *sv, struct err *err)
 
 /* ---- the loop ---- */
 
-static int add_source(struct server *sv, int fd)
-{
-    struct epoll_event e = {.events = EPOLLIN, .data.fd = fd};
-    return epoll_ctl(sv->epoll, EPOLL_CTL_ADD, fd, &e) ? -errno : 0;
-}
-
 static int open_signals(void)
 {
     sigset_t set;
@@ -335,11 +329,10 @@ static int start_daemon(struct server *sv, struct err *err)
     if (!sv->daemon)
         return err_set(err, -ENOMEM, "libmicrohttpd cannot be started");
     const union MHD_DaemonInfo *info = MHD_get_daemon_info(sv->daemon, MHD_DAEMON_INFO_EPOLL_FD);
-    sv->epoll = epoll_create1(EPOLL_CLOEXEC);
-    int r = sv->epoll < 0 || !info ? -errno : add_source(sv, info->epoll_fd);
-    r = r ? r : add_source(sv, sched_fd(sv->sched));
-    r = r ? r : add_source(sv, sv->signals);
-    return r ? err_set(err, r, "epoll: %s", errtab_text(r)) : 0;
+    if (!info)
+        return err_set(err, -ENOTSUP, "libmicrohttpd was built without epoll");
+    sv->connections = info->epoll_fd;
+    return 0;
 }
 
 /* What is wrong with the new files is told, and those before stay in use. */
@@ -410,18 +403,23 @@ static void tell_watchdog(struct server *sv)
     sv->tell_next = now + sv->watchdog;
 }
 
+/* The scheduler and libmicrohttpd have an epoll set each. They are polled, not put into a third one: a set within a set
+ * is not always woken (seen with Linux 6.18, when an eventfd of the inner set is written by another thread). Each is
+ * turned to when it has something, or when a time has come; the scheduler first, so that what it has answered is sent
+ * in the same round. */
 static void serve(struct server *sv)
 {
-    struct epoll_event ev[4];
+    struct pollfd p[] = {{sched_fd(sv->sched), POLLIN, 0}, {sv->connections, POLLIN, 0}, {sv->signals, POLLIN, 0}};
     while (!is_done(sv)) {
-        int n = epoll_wait(sv->epoll, ev, 4, sv->resumed ? 0 : wait_ms(sv));
-        sv->resumed = false;
-        /* Connections and scheduler have things to do without an event, too. */
-        for (int i = 0; i < n; i++)
-            if (ev[i].data.fd == sv->signals)
-                take_signals(sv);
-        (void)MHD_run(sv->daemon);
-        sched_turn(sv->sched);
+        int n = poll(p, 3, sv->resumed ? 0 : wait_ms(sv));
+        if (n > 0 && p[2].revents)
+            take_signals(sv);
+        if (n <= 0 || p[0].revents || sched_deadline(sv->sched) <= clock_mono())
+            sched_turn(sv->sched);
+        if (n <= 0 || p[1].revents || sv->resumed) {
+            sv->resumed = false;
+            (void)MHD_run(sv->daemon);
+        }
         tell_watchdog(sv);
     }
 }
@@ -443,7 +441,7 @@ static void abandon(struct server *sv)
 int server_run(const struct server_config *cfg, struct sched *sched, void (*listening)(const char *address),
                struct err *err)
 {
-    struct server sv = {.cfg = cfg, .sched = sched, .listen_fd = -1, .epoll = -1, .signals = -1};
+    struct server sv = {.cfg = cfg, .sched = sched, .listen_fd = -1, .signals = -1};
     int r = auth_look(&sv);
     r = r ? err_set(err, r, "the file of keys: %s", errtab_text(r)) : 0;
     if (r == 0 && cfg->tls_cert)
@@ -471,7 +469,6 @@ int server_run(const struct server_config *cfg, struct sched *sched, void (*list
     auth_free(&sv);
     if (sv.made_path)
         (void)unlink(sv.address + 5);
-    fd_close(&sv.epoll);
     fd_close(&sv.signals);
     if (!sv.daemon)
         fd_close(&sv.listen_fd);

@@ -22,7 +22,8 @@ struct server {
     const struct server_config *cfg;
     struct sched *sched;
     struct MHD_Daemon *daemon;
-    int listen_fd, epoll, signals;
+    int listen_fd, signals;
+    int connections; /* the epoll set of libmicrohttpd, its own */
     bool is_unix, has_keys;
     bool made_path; /* of a Unix socket: it is removed at the end */
     bool resumed;        /* a connection was resumed: libmicrohttpd has something to do */

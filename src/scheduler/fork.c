@@ -5,54 +5,96 @@
 #include <errno.h>
 
 #include "base/mem.h"
+#include "base/num.h"
 #include "scheduler/scheduler_int.h"
 #include "types/errtab.h"
 
+struct fork_job {
+    struct disk_job job;
+    struct sched_tenant *tenant;
+    struct state *state;
+    struct cas **store; /* of the lane: opened by its first job */
+    struct str spec;
+    char name[STATE_NAME_MAX + 2]; /* one byte more than a name has: a longer one is no name */
+    struct buf settings;
+    struct arena arena;
+    char id[STATE_ID_MAX];
+    struct err err;
+    sched_done *done;
+    void *arg;
+};
+
 /* Until the new one has a log, nothing but its origin names what it needs, and that may be destroyed: the store is held
  * from before the origin is looked for. */
-static int fork_held(struct sched_tenant *t, struct str spec, struct str name, char ret_id[STATE_ID_MAX],
-                     struct err *err)
+static int fork_held(struct fork_job *j)
 {
-    struct cas *store;
     struct state_place from;
-    int r = state_store(t->state, CAS_WRITE | CAS_CREATE, &store, err);
+    int r = cas_hold(*j->store);
     if (r)
-        return r;
-    r = cas_hold(store);
-    if (r)
-        err_set(err, r, "the store: %s", errtab_text(r));
-    else
-        r = state_resolve(t->state, spec, &from, err);
+        return err_set(&j->err, r, "the store: %s", errtab_text(r));
+    r = state_resolve(j->state, j->spec, &from, &j->err);
     if (r == 0) {
-        r = state_fork(t->state, &from, name, ret_id, err);
+        r = state_fork_show(j->state, &from, str_c(j->name), buf_str(&j->settings), j->id, &j->err);
         state_place_done(&from);
     }
-    cas_close(store);
     return r;
 }
 
-int sched_fork(struct sched_tenant *t, struct str spec, struct str name, const struct sched_settings *settings,
-               struct sched_session *like, struct sched_session **ret, struct err *err)
+static void work(struct disk_job *job)
 {
-    char id[STATE_ID_MAX];
-    struct sched_session *s;
-    if (t->s->draining)
-        return err_set(err, -ESHUTDOWN, "the server is shutting down");
-    int r = like ? sched__settings_load(like, err) : 0;
+    struct fork_job *j = (struct fork_job *)job;
+    int r = *j->store ? 0 : state_store(j->state, CAS_WRITE | CAS_CREATE, j->store, &j->err);
+    if (r == 0) {
+        r = fork_held(j);
+        (void)cas_release(*j->store); /* nothing was put */
+    }
     if (r == 0)
-        r = fork_held(t, spec, name, id, err);
-    if (r == 0)
-        r = sched_find(t, str_c(id), &s, err);
-    if (r)
-        return r;
-    t->s->counts.sessions_created++;
-    if (!settings && like)
+        j->err.code = 0;
+}
+
+static void forked(struct disk_job *job)
+{
+    struct fork_job *j = (struct fork_job *)job;
+    struct sched_tenant *t = j->tenant;
+    struct sched_session *s = NULL;
+    t->n_forking--;
+    if (j->err.code == 0) {
+        t->s->counts.sessions_created++;
+        sched__make_sync(t, j->id);
+        s = map_get(&t->sessions, str_c(j->id)); /* a client may have found it before us */
+        s = sched_ref(s ? s : sched__session_new(t, j->id, j->name));
+    }
+    if (!t->s->ending)
+        j->done(j->arg, s, j->err.code, j->err.text);
+    sched_unref(s);
+    buf_done(&j->settings);
+    arena_done(&j->arena);
+    mem_free(j);
+}
+
+void sched_fork(struct sched_tenant *t, struct str spec, struct str name, const struct sched_settings *settings,
+                struct sched_session *like, sched_done *done, void *arg)
+{
+    struct fork_job *j = mem_zalloc(sizeof(*j));
+    j->job = (struct disk_job){NULL, work, forked};
+    j->tenant = t;
+    j->state = t->state;
+    j->store = &t->fork_store;
+    j->spec = arena_str(&j->arena, spec);
+    memcpy(j->name, name.p ? name.p : "", NUM_MIN(name.n, sizeof(j->name) - 1));
+    buf_init(&j->settings, LIMIT_SETTINGS);
+    j->done = done;
+    j->arg = arg;
+    t->n_forking++;
+    int r = t->s->draining ? err_set(&j->err, -ESHUTDOWN, "the server is shutting down") : 0;
+    if (r == 0 && like && !settings) {
+        r = sched__settings_load(like, &j->err);
         settings = &like->settings;
-    if (settings)
-        r = sched_change(s, settings, err);
+    }
+    if (r == 0 && settings)
+        r = sched__settings_text(settings, &j->settings, &j->err);
     if (r)
-        sched_unref(s);
+        forked(&j->job);
     else
-        *ret = s;
-    return r;
+        sched__disk(t->s, DISK_NAMES, &j->job);
 }

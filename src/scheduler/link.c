@@ -8,6 +8,7 @@
 #include <sys/sysinfo.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/fd.h"
@@ -135,9 +136,61 @@ static bool take_ready(struct link *l, struct str body)
     return true;
 }
 
+struct sync_job {
+    struct disk_job job;
+    struct link *link; /* NULL when it is gone */
+    int fds[CHAN_FDS], n;
+    int error;
+};
+
+static void sync_files(struct disk_job *job)
+{
+    struct sync_job *j = (struct sync_job *)job;
+    for (int i = 0; i < j->n; i++) {
+        int r;
+        do
+            r = fdatasync(j->fds[i]);
+        while (r && errno == EINTR);
+        if (r && !j->error)
+            j->error = -errno;
+    }
+}
+
+static void files_synced(struct disk_job *job)
+{
+    struct sync_job *j = (struct sync_job *)job;
+    struct link *l = j->link;
+    BUF_AUTO struct buf b;
+    buf_init(&b, 64);
+    wire_put_number(&b, j->error != 0);
+    for (int i = 0; i < j->n; i++)
+        fd_close(&j->fds[i]);
+    if (l)
+        l->sync = NULL;
+    mem_free(j);
+    if (l && sched__send(l, WIRE_SYNCED, 0, buf_str(&b), NULL, 0) && !l->dead)
+        sched__link_dead(l, "it takes no messages");
+}
+
+/* Its files wait for the disk on a thread of ours, as it has none. What is no file is no harm: the kernel says so. */
+static bool take_sync(struct link *l, struct str body)
+{
+    if (l->sync || body.n)
+        return false;
+    struct sync_job *j = l->sync = mem_zalloc(sizeof(*j));
+    j->job = (struct disk_job){NULL, sync_files, files_synced};
+    j->link = l;
+    while (j->n < CHAN_FDS && (j->fds[j->n] = chan_take_fd(&l->worker.chan)) >= 0)
+        j->n++;
+    sched__disk(l->tenant->s, DISK_SYNCS, &j->job);
+    return true;
+}
+
 static bool take_message(struct link *l, uint32_t type, struct str body)
 {
     uint32_t number = l->worker.chan.from;
+    if (type == WIRE_SYNC)
+        return take_sync(l, body);
     if (type == WIRE_READY)
         return take_ready(l, body);
     /* It compiles nothing: it was started without own_modules. */
@@ -170,6 +223,9 @@ static void on_events(void *arg, uint32_t events)
 
 static void unlink_it(struct link *l)
 {
+    if (l->sync)
+        l->sync->link = NULL;
+    l->sync = NULL;
     struct link **at = &l->tenant->links;
     while (*at != l)
         at = &(*at)->next;
@@ -270,7 +326,9 @@ struct link *sched__link_new(struct sched_tenant *t, struct err *err)
     struct link *l = mem_zalloc(sizeof(*l));
     l->tenant = t;
     l->source = (struct source){on_events, l};
+    sched__disk_hold(t->s, true);
     int r = worker_spawn(&cfg, &l->worker, err);
+    sched__disk_hold(t->s, false);
     if (r == 0) {
         r = sched__poll(t->s, l->worker.chan.fd, &l->source, 0);
         if (r)
@@ -285,6 +343,7 @@ struct link *sched__link_new(struct sched_tenant *t, struct err *err)
         mem_free(l);
         return NULL;
     }
+    l->worker.chan.takes_fds = true;
     l->next = t->links;
     t->links = l;
     t->n_links++;

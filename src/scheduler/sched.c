@@ -200,6 +200,7 @@ static void tenant_free(struct sched_tenant *t)
     while (t->links)
         sched__link_free(t->links);
     struct map_iter it = {0};
+    sched__make_free(t);
     while (map_next(&t->sessions, &it)) {
         struct sched_session *s = sched_ref(it.val);
         sched__exec_forget(s);
@@ -229,6 +230,8 @@ int sched_new(const struct sched_config *cfg, struct sched **ret, struct err *er
     s->epoll = epoll_create1(EPOLL_CLOEXEC);
     int r = s->epoll < 0 ? err_set(err, -errno, "epoll: %s", errtab_text(errno)) : 0;
     if (r == 0)
+        r = sched__disk_new(s, err);
+    if (r == 0)
         r = sched_tenant(s, "local", &local, err);
     if (r == 0 && !sched__link_new(local, err))
         r = err->code;
@@ -244,7 +247,8 @@ void sched_free(struct sched *s)
 {
     if (!s)
         return;
-    s->draining = true;
+    s->draining = s->ending = true;
+    sched__disk_settle(s);
     sched__jobs_end(s);
     while (s->tenants) {
         struct sched_tenant *t = s->tenants;
@@ -252,6 +256,7 @@ void sched_free(struct sched *s)
         tenant_free(t);
     }
     sched__bury(s);
+    sched__disk_free(s);
     fd_close(&s->epoll);
     for (uint32_t i = 0; i < s->n_timers; i++)
         s->timers[i]->i = 0; /* their owners free them, or end with the process */

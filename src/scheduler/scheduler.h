@@ -120,8 +120,9 @@ struct sched_session_info {
 /* Called with 0, or with an error and what it means. */
 typedef void sched_done(void *arg, struct sched_session *s, int error, const char *text);
 
-/* Makes a session; @settings is copied. @done is called when it is open and on the disk; the session is then held for
- * the callback's time. */
+/* Makes a session; @settings is copied. @done is called when it is open and will be there whatever process dies; it is
+ * on the disk soon after. The session is held for the callback's time; when it failed there is none, or one that is of
+ * no use. */
 void sched_create(struct sched_tenant *t, struct str name, const struct sched_settings *settings, sched_done *done,
                   void *arg);
 /* The session of that id or name: 0 and a reference, which sched_unref() gives back. -ENOENT, or what reading gave. */
@@ -147,10 +148,12 @@ void sched_lock(struct sched_session *s, sched_done *done, void *arg);
 /* See sched_lock(). */
 void sched_unlock(struct sched_session *s);
 /* A new session called @name (may be empty) that begins where @spec says: a session, SESSION@SEQ or a snapshot. It has
- * @settings (but user and limits, which are its origin's), or when NULL those of @like (may be NULL). */
-int sched_fork(struct sched_tenant *t, struct str spec, struct str name, const struct sched_settings *settings,
-               struct sched_session *like, struct sched_session **ret, struct err *err)
-    __attribute__((warn_unused_result));
+ * @settings (but user and limits, which are its origin's), or when NULL those of @like (may be NULL). @done is called
+ * with it when it is made. */
+void sched_fork(struct sched_tenant *t, struct str spec, struct str name, const struct sched_settings *settings,
+                struct sched_session *like, sched_done *done, void *arg);
+/* Its name, "" when it has none; as it was when it was last looked at. */
+const char *sched_session_name(const struct sched_session *s);
 /* Ends what runs, parks and removes it with its log and snapshots. */
 void sched_destroy(struct sched_session *s, sched_done *done, void *arg);
 /* Whether it was destroyed. */

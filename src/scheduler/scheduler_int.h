@@ -39,10 +39,26 @@ struct link { /* a worker */
     struct source source;
     bool ready, dead;
     bool polls_out;
+    struct sync_job *sync; /* that it waits for, or NULL */
     struct frame *head, *tail;
     size_t queued; /* bytes */
     struct sched_session *sessions[LIMIT_WORKER_SESSIONS];
     uint32_t n_sessions, n_running;
+};
+
+/* Something that waits for the disk (disk.c): the first member of a struct that has what it needs. */
+struct disk_job {
+    struct disk_job *next;
+    void (*work)(struct disk_job *j); /* on a thread of its own: nothing of the scheduler is touched */
+    void (*done)(struct disk_job *j); /* on the scheduler's, afterwards; frees it */
+};
+
+enum disk_lane { DISK_NAMES, DISK_SPARES, DISK_SYNCS, DISK_LANES };
+
+/* A session's directory that was made in advance. */
+struct spare {
+    struct spare *next;
+    struct state_session made;
 };
 
 struct sched_tenant {
@@ -54,6 +70,12 @@ struct sched_tenant {
     struct link *links;
     uint32_t n_links;
     struct map sessions; /* by id: those that are open or referred to */
+    struct cas *fork_store; /* of the lane of names, while a job of it runs */
+    uint32_t n_forking;
+    struct spare *spares;
+    uint32_t n_spares, n_spares_coming;
+    struct made_names *unsynced; /* that were shown since the last wait for the disk began; NULL: none */
+    bool syncing;
 };
 
 enum place { PARKED, OPENING, OPEN, CLOSING, GONE };
@@ -86,6 +108,7 @@ struct sched_session {
     uint32_t refs;
     enum place place;
     bool destroying;
+    bool showing; /* OPENING: it is open in its worker, and becomes visible on the disk */
     bool locked; /* parked, and a verb has its lock: it is not opened */
     struct link *link; /* while it has a place there */
     uint32_t number;
@@ -154,7 +177,9 @@ struct sched {
     uint64_t ended_bytes;
     struct job *jobs;
     uint32_t n_jobs;
+    struct disk *disk;
     bool draining;
+    bool ending; /* sched_free(): nobody is left to be told */
     bool has_ready;
     uint64_t applied, missing;
     char *notes;
@@ -167,6 +192,34 @@ int sched__poll(struct sched *s, int fd, struct source *src, uint32_t more);
 void sched__poll_change(struct sched *s, int fd, struct source *src, uint32_t events);
 /* No more. */
 void sched__poll_end(struct sched *s, int fd);
+
+/* ---- disk.c ---- */
+
+/* Starts its threads. */
+int sched__disk_new(struct sched *s, struct err *err);
+/* Gives @j to a thread of the lane; after sched__disk_settle() it is done at once. */
+void sched__disk(struct sched *s, enum disk_lane lane, struct disk_job *j);
+/* While it is held no thread is anywhere but in the kernel: for who starts a process that runs on without exec. */
+void sched__disk_hold(struct sched *s, bool hold);
+/* Waits until all that was given is done, and ends the threads. */
+void sched__disk_settle(struct sched *s);
+/* The same, and frees. Accepts that there is none. */
+void sched__disk_free(struct sched *s);
+
+/* ---- make.c ---- */
+
+/* A directory for @s, of the tenant's spare ones or a new one: s->made, with its name; @fn(@s, error) is called now or
+ * later. */
+void sched__make_dir(struct sched_session *s, struct str name,
+                     void (*fn)(struct sched_session *s, const struct err *err));
+/* Makes the session in s->made visible: @fn is called later. */
+void sched__make_show(struct sched_session *s, void (*fn)(struct sched_session *s, const struct err *err));
+/* Takes the session off the disk: @fn is called later. */
+void sched__make_gone(struct sched_session *s, void (*fn)(struct sched_session *s, const struct err *err));
+/* It was made visible: it will be on the disk soon. */
+void sched__make_sync(struct sched_tenant *t, const char *id);
+/* Removes spare directories. */
+void sched__make_free(struct sched_tenant *t);
 
 /* ---- link.c ---- */
 
@@ -185,6 +238,9 @@ void sched__bury(struct sched *s);
 struct link *sched__link_new(struct sched_tenant *t, struct err *err);
 
 /* ---- session.c ---- */
+
+/* The record of a session that is there; it is found by its id from now on. */
+struct sched_session *sched__session_new(struct sched_tenant *t, const char *id, const char *name);
 
 /* A message of the session's worker. False: it is not what the protocol allows. */
 bool sched__session_message(struct sched_session *s, uint32_t type, struct str body);
@@ -219,6 +275,8 @@ void sched__settings_set(struct sched_session *s, const struct sched_settings *s
 int sched__settings_load(struct sched_session *s, struct err *err);
 /* Writes the file, in place of the one before. */
 int sched__settings_save(struct sched_session *s, struct err *err);
+/* Its text; nothing when all of it is as it is without a file. */
+int sched__settings_text(const struct sched_settings *set, struct buf *out, struct err *err);
 /* The text of CREATED. */
 int sched__settings_config(struct buf *out, const struct sched_settings *set);
 

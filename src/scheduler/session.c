@@ -16,6 +16,7 @@
 #include "scheduler/scheduler_int.h"
 #include "types/errtab.h"
 
+#define FORK_WAIT_MS 1000
 #define ROOM_LEFT (LIMIT_WORKER_SESSIONS * 3 / 4) /* from here on opening one closes the one used longest ago */
 
 static void try_close(struct sched_session *s);
@@ -24,17 +25,29 @@ static void remove_it(struct sched_session *s);
 
 /* ---- life of the record ---- */
 
-static struct sched_session *record_new(struct sched_tenant *t, const char *id, const char *name)
+static struct sched_session *record_new(struct sched_tenant *t)
 {
     struct sched_session *s = mem_zalloc(sizeof(*s));
     s->tenant = t;
-    memcpy(s->id, id, strlen(id) + 1);
-    memcpy(s->name, name, strlen(name) + 1);
     s->pending_tail = &s->pending;
     s->fs_tail = &s->fs_waits;
     s->exec_tail = &s->execs;
     s->made = (struct state_session){.trace_fd = -1, .lock_fd = -1};
-    map_set(&t->sessions, str_c(s->id), s);
+    return s;
+}
+
+/* From now on it is found by its id. */
+static void enter(struct sched_session *s, const char *id, const char *name)
+{
+    memcpy(s->id, id, strlen(id) + 1);
+    memcpy(s->name, name, strlen(name) + 1);
+    map_set(&s->tenant->sessions, str_c(s->id), s);
+}
+
+struct sched_session *sched__session_new(struct sched_tenant *t, const char *id, const char *name)
+{
+    struct sched_session *s = record_new(t);
+    enter(s, id, name);
     return s;
 }
 
@@ -43,7 +56,7 @@ static void free_if_unused(struct sched_session *s)
 {
     if (s->refs || s->execs || (s->place != PARKED && s->place != GONE) || s->opened || s->closed || s->fs_waits)
         return;
-    if (s->place == PARKED)
+    if (s->place == PARKED && s->id[0])
         map_del(&s->tenant->sessions, str_c(s->id));
     sched_timer_cancel(s->tenant->s, s->idle);
     arena_done(&s->settings_arena);
@@ -70,6 +83,11 @@ const char *sched_session_id(const struct sched_session *s)
     return s->id;
 }
 
+const char *sched_session_name(const struct sched_session *s)
+{
+    return s->name;
+}
+
 void sched__session_used(struct sched_session *s)
 {
     s->used = clock_mono();
@@ -91,7 +109,7 @@ static void tell(struct sched_session *s, struct waiter **list, int error, const
     *list = NULL;
     while (w) {
         struct waiter *next = w->next;
-        if (w->fn)
+        if (w->fn && !s->tenant->s->ending)
             w->fn(w->arg, s, error, text);
         mem_free(w);
         w = next;
@@ -105,7 +123,8 @@ static void fail_files(struct sched_session *s, int error, const char *text)
     s->fs_tail = &s->fs_waits;
     while (w) {
         struct fs_wait *next = w->next;
-        w->fn(w->arg, NULL, error, text);
+        if (!s->tenant->s->ending)
+            w->fn(w->arg, NULL, error, text);
         buf_done(&w->body);
         mem_free(w);
         w = next;
@@ -119,7 +138,7 @@ static void fail_pending(struct sched_session *s)
     s->pending_tail = &s->pending;
     while (p) {
         struct pending *next = p->next;
-        if (p->fn)
+        if (p->fn && !s->tenant->s->ending)
             p->fn(p->arg, NULL, -EPIPE, "the worker of the session ended unexpectedly; try again");
         mem_free(p);
         p = next;
@@ -198,33 +217,8 @@ static void send_files(struct sched_session *s)
     }
 }
 
-static void opened(struct sched_session *s, const struct wire_reply *rep)
+static void now_open(struct sched_session *s)
 {
-    struct err err = {0};
-    char text[256];
-    snprintf(text, sizeof(text), "%.*s", (int)rep->message.n, rep->message.p);
-    if (rep->error) {
-        open_failed(s, rep->error, text);
-        return;
-    }
-    if (s->made.fresh) {
-        int r = sched__settings_save(s, &err);
-        if (r == 0)
-            r = state_session_commit(s->tenant->state, &s->made, &err);
-        if (r) { /* the worker has it open: it must give it up */
-            int broken = send_park(s, false);
-            s->place = CLOSING;
-            s->destroying = true;
-            tell(s, &s->opened, r, err.text);
-            if (broken && s->place == CLOSING)
-                sched__link_dead(s->link, "it takes no messages");
-            return;
-        }
-        s->tenant->s->counts.sessions_created++;
-    } else {
-        state_session_whole(s->tenant->state, &s->made);
-    }
-    s->made.fresh = false;
     state_session_close(&s->made);
     s->place = OPEN;
     sched__session_used(s);
@@ -238,6 +232,46 @@ static void opened(struct sched_session *s, const struct wire_reply *rep)
     sched__exec_next(s);
     sched__session_idle(s);
     sched_unref(s);
+}
+
+/* A new one is visible, or cannot be. Its worker may have died meanwhile. */
+static void shown(struct sched_session *s, const struct err *err)
+{
+    s->showing = false;
+    if (err->code && !s->link) {
+        open_failed(s, err->code, err->text);
+    } else if (err->code) { /* the worker has it open: it must give it up */
+        int broken = send_park(s, false);
+        s->place = CLOSING;
+        s->destroying = true;
+        tell(s, &s->opened, err->code, err->text);
+        if (broken && s->place == CLOSING)
+            sched__link_dead(s->link, "it takes no messages");
+    } else {
+        s->tenant->s->counts.sessions_created++;
+        if (s->link) {
+            now_open(s);
+            return;
+        }
+        state_session_close(&s->made);
+        s->place = PARKED;
+        open_it(s);
+    }
+}
+
+static void opened(struct sched_session *s, const struct wire_reply *rep)
+{
+    char text[256];
+    snprintf(text, sizeof(text), "%.*s", (int)rep->message.n, rep->message.p);
+    if (rep->error) {
+        open_failed(s, rep->error, text);
+    } else if (s->made.fresh) {
+        s->showing = true;
+        sched__make_show(s, shown);
+    } else {
+        state_session_whole(s->tenant->state, &s->made);
+        now_open(s);
+    }
 }
 
 /* Sends CREATE for a session of which s->made is owned. */
@@ -286,8 +320,10 @@ static void open_it(struct sched_session *s)
     if (s->locked)
         return; /* sched_unlock() does it */
     int r = sched__settings_load(s, &err);
+    /* A fork of it may be being noted in its log: that takes moments. */
     if (r == 0)
-        r = state_session_open(s->tenant->state, str_c(s->id), true, 0, &s->made, &err);
+        r = state_session_open(s->tenant->state, str_c(s->id), true, s->tenant->n_forking ? FORK_WAIT_MS : 0, &s->made,
+                               &err);
     if (r) {
         open_failed(s, r, err.text);
         return;
@@ -318,20 +354,11 @@ static void closed(struct sched_session *s)
     sched_unref(s);
 }
 
-/* Takes it off the disk. */
-static void remove_it(struct sched_session *s)
+static void removed(struct sched_session *s, const struct err *err)
 {
-    struct err err = {0};
-    int r = s->made.fresh ? 0 : state_session_in_use(s->tenant->state, s->id);
-    if (r > 0)
-        r = err_set(&err, -EBUSY, "session '%s' is in use by another process: wait until it is done", s->id);
-    else if (r == 0 && !s->made.fresh)
-        r = state_session_destroy(s->tenant->state, str_c(s->id), &err);
-    else if (r < 0)
-        err_set(&err, r, "%s", errtab_text(r));
     sched_ref(s);
     s->destroying = false;
-    if (r == 0) {
+    if (err->code == 0) {
         sched__exec_refuse(s, -ENOENT, "the session was destroyed");
         fail_files(s, -ENOENT, "the session was destroyed");
         tell(s, &s->opened, -ENOENT, "the session was destroyed");
@@ -339,8 +366,17 @@ static void remove_it(struct sched_session *s)
         map_del(&s->tenant->sessions, str_c(s->id));
         s->place = GONE;
     }
-    tell(s, &s->closed, r, err.text);
+    tell(s, &s->closed, err->code, err->text);
     sched_unref(s);
+}
+
+/* Takes it off the disk: it is PARKED. */
+static void remove_it(struct sched_session *s)
+{
+    if (s->made.fresh)
+        removed(s, &(struct err){0}); /* it never was there */
+    else
+        sched__make_gone(s, removed);
 }
 
 /* Sends PARK, when nothing is under way. */
@@ -381,7 +417,10 @@ void sched__session_lost(struct sched_session *s)
     sched_ref(s);
     if (s->running)
         sched__exec_lost(s);
-    if (was == OPENING) {
+    if (s->showing) { /* it is in its log already: shown() goes on */
+        leave(s);
+        s->place = OPENING;
+    } else if (was == OPENING) {
         open_failed(s, -EPIPE, "the worker ended before the session was open; try again");
     } else {
         leave(s);
@@ -399,23 +438,29 @@ void sched__session_lost(struct sched_session *s)
 
 /* ---- what others ask for ---- */
 
+static void dir_made(struct sched_session *s, const struct err *err)
+{
+    if (err->code || s->tenant->s->draining) {
+        open_failed(s, err->code ? err->code : -ESHUTDOWN, err->code ? err->text : "the server is shutting down");
+        return;
+    }
+    enter(s, s->made.id, s->made.name);
+    begin_open(s, true);
+}
+
 void sched_create(struct sched_tenant *t, struct str name, const struct sched_settings *settings, sched_done *done,
                   void *arg)
 {
-    struct err err = {0};
-    struct state_session made;
-    int r = t->s->draining ? err_set(&err, -ESHUTDOWN, "the server is shutting down")
-                           : state_session_create(t->state, name, &made, &err);
-    if (r) {
-        done(arg, NULL, r, err.text);
+    if (t->s->draining) {
+        done(arg, NULL, -ESHUTDOWN, "the server is shutting down");
         return;
     }
-    struct sched_session *s = record_new(t, made.id, made.name);
-    s->made = made;
+    struct sched_session *s = record_new(t);
     sched__settings_set(s, settings);
     sched_ref(s);
+    s->place = OPENING;
     add_waiter(&s->opened, done, arg);
-    begin_open(s, true);
+    sched__make_dir(s, name, dir_made);
     sched_unref(s);
 }
 
@@ -437,7 +482,7 @@ int sched_find(struct sched_tenant *t, struct str who, struct sched_session **re
         state_session_close(&ses);
         s = map_get(&t->sessions, str_c(ses.id));
         if (!s)
-            s = record_new(t, ses.id, ses.name);
+            s = sched__session_new(t, ses.id, ses.name);
         memcpy(s->name, ses.name, sizeof(s->name));
     }
     if (s->destroying)
@@ -729,7 +774,7 @@ bool sched__session_message(struct sched_session *s, uint32_t type, struct str b
         return false;
     bool ok = true;
     sched_ref(s);
-    if (s->place == OPENING)
+    if (s->place == OPENING && !s->showing)
         opened(s, &rep);
     else if (s->pending)
         take_reply(s, &rep);

@@ -58,21 +58,12 @@ int sched__settings_config(struct buf *out, const struct sched_settings *set)
 static int path_of(const struct sched_session *s, const char *suffix, struct buf *path)
 {
     buf_init(path, LIMIT_PATH);
-    return buf_addf(path, "%s/sessions/%s%s/settings%s", state_path(s->tenant->state), s->made.fresh ? ".new-" : "",
-                    s->id, suffix);
+    return buf_addf(path, "%s/sessions/%s/settings%s", state_path(s->tenant->state), s->id, suffix);
 }
 
-int sched__settings_save(struct sched_session *s, struct err *err)
+static int encode(const struct sched_settings *set, struct buf *out, struct err *err)
 {
-    const struct sched_settings *set = &s->settings;
-    BUF_AUTO struct buf text, path, tmp;
-    buf_init(&text, LIMIT_SETTINGS);
-    int r = path_of(s, "", &path), r_tmp = path_of(s, ".new", &tmp);
-    r = r ? r : r_tmp;
-    /* Most sessions have none of it. */
-    if (r == 0 && s->made.fresh && !set->cwd.n && !set->env.n && !set->metadata.n && set->idle_timeout_ms == IDLE_MS)
-        return 0;
-    struct json_writer w = {.out = &text};
+    struct json_writer w = {.out = out};
     json_begin(&w, NULL, '{');
     json_text(&w, "cwd", set->cwd);
     json_begin(&w, "env", '[');
@@ -83,13 +74,32 @@ int sched__settings_save(struct sched_session *s, struct err *err)
     if (set->metadata.n)
         json_raw(&w, "metadata", set->metadata);
     json_end(&w, '}');
-    if (text.err)
+    if (out->err)
         return err_set(err, -E2BIG, "environment and metadata of the session together are over %u bytes",
                        LIMIT_SETTINGS);
-    FD_AUTO int fd = r ? -1 : open(tmp.p, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (r == 0 && fd < 0)
-        r = -errno;
-    r = r ? r : fd_write_all(fd, buf_str(&text));
+    return 0;
+}
+
+int sched__settings_text(const struct sched_settings *set, struct buf *out, struct err *err)
+{
+    /* Most sessions have none of it. */
+    bool plain = !set->cwd.n && !set->env.n && !set->metadata.n &&
+                 (set->idle_timeout_ms == IDLE_MS || set->idle_timeout_ms == 0);
+    return plain ? 0 : encode(set, out, err);
+}
+
+int sched__settings_save(struct sched_session *s, struct err *err)
+{
+    BUF_AUTO struct buf text, path, tmp;
+    buf_init(&text, LIMIT_SETTINGS);
+    int r = path_of(s, "", &path), r_tmp = path_of(s, ".new", &tmp);
+    r = r ? r : r_tmp;
+    if (r == 0)
+        r = encode(&s->settings, &text, err);
+    if (r)
+        return r;
+    FD_AUTO int fd = open(tmp.p, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    r = fd < 0 ? -errno : fd_write_all(fd, buf_str(&text));
     if (r == 0 && rename(tmp.p, path.p))
         r = -errno;
     return r ? err_set(err, r, "the settings of session '%s': %s", s->id, errtab_text(r)) : 0;

@@ -230,17 +230,11 @@ static void create_from(void *arg, struct sched_session *origin, int error, cons
 {
     struct request *r = arg;
     struct creating *c = r->state;
-    struct sched_session *s;
-    struct err err = {0};
     (void)origin;
-    int e = error ? err_set(&err, error, "%s", text)
-                  : sched_fork(r->tenant, c->from, c->name, &c->settings, NULL, &s, &err);
-    if (e) {
-        request_fail_errno(r, e, err.text);
-        return;
-    }
-    created(r, s, 0, "");
-    sched_unref(s);
+    if (error)
+        request_fail_errno(r, error, text);
+    else
+        sched_fork(r->tenant, c->from, c->name, &c->settings, NULL, created, r);
 }
 
 /* What was put into a session that is named by itself is part of what it is. */

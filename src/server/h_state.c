@@ -301,55 +301,73 @@ void h_restore(struct request *r)
 struct forking {
     struct place from;
     struct str name;
-    uint64_t count;
+    uint64_t count, made;
+    struct answer *answer;
 };
 
 static void put_fork(struct answer *a, struct sched_session *s)
 {
-    struct sched_session_info info;
     json_begin(&a->w, NULL, '{');
     json_text(&a->w, "id", str_c(sched_session_id(s)));
-    if (sched_info(s, &info, NULL) == 0)
-        json_text_or_null(&a->w, "name", str_c(info.name));
+    json_text_or_null(&a->w, "name", str_c(sched_session_name(s)));
     json_end(&a->w, '}');
+}
+
+static void fork_next(struct request *r);
+
+static void forked(void *arg, struct sched_session *s, int error, const char *text)
+{
+    struct request *r = arg;
+    struct forking *q = r->state;
+    if (error) {
+        /* Those that were made are there: the message says how many. */
+        struct err err = {0};
+        err_set(&err, error, "%s", text);
+        if (q->made)
+            (void)err_wrap(&err, error, "after %llu forks", (unsigned long long)q->made);
+        buf_done(&q->answer->buf);
+        request_fail_errno(r, error, err.text);
+        return;
+    }
+    q->made++;
+    put_fork(q->answer, s);
+    fork_next(r);
+}
+
+static void fork_next(struct request *r)
+{
+    static const char *const reset[] = {"ids", "entropy", "clock", "streams", "jobs"};
+    struct forking *q = r->state;
+    struct json_writer *w = &q->answer->w;
+    struct str name = q->name;
+    if (q->made < q->count) {
+        if (q->count > 1 && name.n)
+            name = str_c(
+                arena_printf(&r->arena, "%.*s-%llu", (int)name.n, name.p, (unsigned long long)q->made + 1));
+        sched_fork(r->tenant, str_c(spec_of(r, &q->from)), name, NULL, r->session, forked, r);
+        return;
+    }
+    json_end(w, ']');
+    json_text(w, "from", str_c(sched_session_id(r->session)));
+    json_begin(w, "reset", '[');
+    for (size_t i = 0; i < sizeof(reset) / sizeof(reset[0]); i++)
+        json_text(w, NULL, str_c(reset[i]));
+    json_end(w, ']');
+    answer_send(r, q->answer, MHD_HTTP_CREATED);
 }
 
 static void fork_all(void *arg, struct sched_session *origin, int error, const char *text)
 {
-    static const char *const reset[] = {"ids", "entropy", "clock", "streams", "jobs"};
     struct request *r = arg;
-    const struct forking *q = r->state;
-    struct err err = {0};
+    struct forking *q = r->state;
+    (void)origin;
     if (error) {
         request_fail_errno(r, error, text);
         return;
     }
-    struct answer *a = answer_begin(r);
-    json_begin(&a->w, "sessions", '[');
-    for (uint64_t i = 1; i <= q->count; i++) {
-        struct str name = q->name;
-        struct sched_session *s;
-        if (q->count > 1 && name.n)
-            name = str_c(arena_printf(&r->arena, "%.*s-%llu", (int)name.n, name.p, (unsigned long long)i));
-        int e = sched_fork(r->tenant, str_c(spec_of(r, &q->from)), name, NULL, origin, &s, &err);
-        if (e) {
-            /* Those that were made are there: the message says how many. */
-            buf_done(&a->buf);
-            if (i > 1)
-                (void)err_wrap(&err, e, "after %llu forks", (unsigned long long)(i - 1));
-            request_fail_errno(r, e, err.text);
-            return;
-        }
-        put_fork(a, s);
-        sched_unref(s);
-    }
-    json_end(&a->w, ']');
-    json_text(&a->w, "from", str_c(sched_session_id(origin)));
-    json_begin(&a->w, "reset", '[');
-    for (size_t i = 0; i < sizeof(reset) / sizeof(reset[0]); i++)
-        json_text(&a->w, NULL, str_c(reset[i]));
-    json_end(&a->w, ']');
-    answer_send(r, a, MHD_HTTP_CREATED);
+    q->answer = answer_begin(r);
+    json_begin(&q->answer->w, "sessions", '[');
+    fork_next(r);
 }
 
 void h_fork(struct request *r)

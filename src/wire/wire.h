@@ -10,7 +10,7 @@
  * (worker/chan.h does).
  *
  * The session is a number that the driver gives with CREATE and that is free again after PARK. A driver of one session
- * calls it 0. READY, REPLAY, COMPILE and what answers them are of no session, and their number says nothing.
+ * calls it 0. READY, REPLAY, COMPILE, SYNC and what answers them are of no session, and their number says nothing.
  *
  *   driver                                worker
  *     │ ◄─────────── READY (what confines it)
@@ -27,6 +27,8 @@
  *     │ PARK ─► REPLY                          the session is closed: all of it is on the disk; with a number that is
  *     │                                        not 0, it stays open, and what was copied in is in its log
  *     │ ◄── COMPILE …   COMPILED ─►            a module of the user's own, at any time while something runs
+ *     │ ◄── SYNC        SYNCED ─►              files, as descriptors, that are to be on the disk: so that a worker of
+ *     │                                        many sessions need not wait for it; the number is 0 when they are
  *
  * Invariants:
  *   1. Decoding accepts exactly what encoding gives: every field is read, nothing may be left over, enums and counts
@@ -73,6 +75,8 @@ enum wire_type {
     WIRE_COMPILED,
     WIRE_KILL,
     WIRE_PARK,
+    WIRE_SYNC,
+    WIRE_SYNCED,
     WIRE_TYPE_COUNT,
 };
 

@@ -212,6 +212,17 @@ int chan_send_fd(struct chan *c, uint32_t type, int fd)
     return send_frame_waiting(c, type, 0, buf_str(&c->out), fd);
 }
 
+int chan_send_fds(struct chan *c, uint32_t type, const int *fds, int n)
+{
+    char head[WIRE_HEADER];
+    put_header(head, type, 0, c->to);
+    struct iovec v = {head, sizeof(head)};
+    int r;
+    while ((r = send_pieces(c, &v, 1, fds, n)) == -EAGAIN)
+        (void)chan_wait(c, false, true, -1); /* every outcome leads to another try */
+    return r;
+}
+
 int chan_take_fd(struct chan *c)
 {
     for (int i = 0; i < CHAN_FDS; i++) {

@@ -17,7 +17,7 @@
 #include "wire/wire.h"
 
 #define CHAN_FRAME (WIRE_HEADER + LIMIT_MSG_DATA + 1024u)
-#define CHAN_FDS 2
+#define CHAN_FDS 16
 
 struct chan {
     int fd;          /* owned */
@@ -48,6 +48,8 @@ int chan_try_send(struct chan *c, uint32_t type, struct str body);
 
 /* Sends the scratch buffer, which fits into one frame, together with @fd (not taken): as chan_send_scratch(). */
 int chan_send_fd(struct chan *c, uint32_t type, int fd);
+/* Sends a message without a body, with @n descriptors (not taken): as chan_send(). */
+int chan_send_fds(struct chan *c, uint32_t type, const int *fds, int n);
 /* The next descriptor that came with the last message, which is then the caller's, or -1. */
 int chan_take_fd(struct chan *c);
 

@@ -34,6 +34,8 @@ struct hosted {
     int64_t unsynced_since; /* when something was first answered that is not on the disk; 0: all is */
     bool running;
     bool due;     /* something has come for it: it gets a turn */
+    bool syncing; /* its log is in the SYNC that is not answered */
+    bool parking; /* it is closed when all of it is on the disk */
     int64_t wake; /* when it wants one by itself */
 };
 
@@ -47,6 +49,7 @@ struct serving {
     struct hosted *open[LIMIT_WORKER_SESSIONS]; /* by number */
     uint32_t n_open;                            /* no number from here on is in use */
     bool blocked;                               /* the socket was full */
+    bool sync_asked;                            /* SYNC is not answered */
     int fatal;                                  /* negative errno: leave */
 };
 
@@ -191,6 +194,7 @@ static int open_journal(struct hosted *h, const struct wire_create *m, const str
                                       .lock_fd = fd_steal(&lock_fd),
                                       .fresh = m->fresh,
                                       .durable = m->durable,
+                                      .lazy = w->cfg->many,
                                       .recheck = m->recheck,
                                       .id = m->id,
                                       .config = m->config,
@@ -253,23 +257,31 @@ static void on_create(struct serving *w, uint32_t number, struct str body)
     reply_error(w, number, r, r ? err.text : "");
 }
 
+static void close_hosted(struct hosted *h)
+{
+    struct serving *w = h->w;
+    uint32_t number = h->number;
+    w->open[number] = NULL;
+    hosted_free(h);
+    reply_error(w, number, 0, "");
+}
+
 /* Only an idle session is parked: whoever wants it sooner ends what runs, and hears of that. */
 static void on_park(struct hosted *h, struct str body)
 {
     struct serving *w = h->w;
-    uint32_t number = h->number, stays;
-    if (h->running || wire_get_number(body, &stays)) {
+    uint32_t stays;
+    if (h->running || h->parking || wire_get_number(body, &stays)) {
         w->fatal = -EBADMSG;
         return;
     }
-    if (stays) {
-        int r = h->journal ? journal_settle_touched(h->journal) : 0;
-        reply_error(w, number, r, r ? errtab_text(r) : "");
-        return;
-    }
-    w->open[number] = NULL;
-    hosted_free(h);
-    reply_error(w, number, 0, "");
+    int r = h->journal ? journal_settle_touched(h->journal) : 0;
+    if (stays)
+        reply_error(w, h->number, r, r ? errtab_text(r) : "");
+    else if (w->cfg->many && h->journal && journal_dirty(h->journal))
+        h->parking = true; /* others go on while the disk is waited for */
+    else
+        close_hosted(h);
 }
 
 static void on_exec(struct hosted *h, struct str body)
@@ -440,6 +452,58 @@ static void on_replay(struct serving *w, struct str body)
         reply_error(w, 0, r, r ? err.text : "");
 }
 
+/* ---- the disk, of many sessions ---- */
+
+/* Waits for the disk is somebody else's: all that was answered, and is not there, in one go. False: it has to be done
+ * here. */
+static bool ask_for_sync(struct serving *w)
+{
+    int fds[CHAN_FDS], n = 0;
+    if (journal_store_sync_begin(w->store, &fds[0]))
+        return false;
+    n += fds[0] >= 0;
+    for (uint32_t i = 0; i < 2 * w->n_open && n < CHAN_FDS; i++) {
+        struct hosted *h = w->open[i % w->n_open];
+        bool first = i < w->n_open; /* those that are waited for */
+        if (!h || h->syncing || h->running || !h->journal || h->parking != first || !journal_dirty(h->journal) ||
+            journal_sync_begin(h->journal, &fds[n]))
+            continue;
+        h->syncing = true;
+        h->unsynced_since = 0;
+        n++;
+    }
+    w->chan.to = 0;
+    int r = chan_send_fds(&w->chan, WIRE_SYNC, fds, n);
+    if (r)
+        w->fatal = r;
+    w->sync_asked = true;
+    return true;
+}
+
+static void on_synced(struct serving *w, struct str body)
+{
+    uint32_t failed;
+    if (!w->sync_asked || wire_get_number(body, &failed)) {
+        w->fatal = -EBADMSG;
+        return;
+    }
+    w->sync_asked = false;
+    int result = failed ? -EIO : 0;
+    for (uint32_t i = 0; i < w->n_open; i++) {
+        if (w->open[i] && w->open[i]->syncing)
+            journal_sync_end(w->open[i]->journal, result);
+    }
+    journal_store_sync_end(w->store, result);
+    for (uint32_t i = 0; i < w->n_open && w->fatal == 0; i++) {
+        struct hosted *h = w->open[i];
+        bool was = h && h->syncing;
+        if (h)
+            h->syncing = false;
+        if (was && h->parking)
+            close_hosted(h); /* what failed is tried once more there */
+    }
+}
+
 static void on_compiled(struct serving *w, struct str body)
 {
     if (ask_answer(&w->userland->ask, body))
@@ -460,6 +524,8 @@ static void on_other(struct serving *w, enum wire_type type, uint32_t number, st
         on_create(w, number, body);
     else if (type == WIRE_COMPILED)
         on_compiled(w, body);
+    else if (type == WIRE_SYNCED)
+        on_synced(w, body);
     else if (type == WIRE_REPLAY && w->n_open == 0)
         on_replay(w, body);
     else if (type == WIRE_EXEC || type == WIRE_FS || type == WIRE_PARK)
@@ -471,7 +537,7 @@ static void on_other(struct serving *w, enum wire_type type, uint32_t number, st
 static void on_message(struct serving *w, enum wire_type type, uint32_t number, struct str body)
 {
     struct hosted *h = number < LIMIT_WORKER_SESSIONS ? w->open[number] : NULL;
-    if (!h || type == WIRE_COMPILED) {
+    if (!h || type == WIRE_COMPILED || type == WIRE_SYNCED) {
         on_other(w, type, number, body);
         return;
     }
@@ -519,6 +585,8 @@ static void on_message(struct serving *w, enum wire_type type, uint32_t number, 
     case WIRE_REPLAYED:
     case WIRE_COMPILE:
     case WIRE_COMPILED: /* of no session */
+    case WIRE_SYNC:
+    case WIRE_SYNCED: /* the same */
     case WIRE_TYPE_COUNT:
         w->fatal = -EBADMSG;
         break;
@@ -629,29 +697,35 @@ static int64_t step_all(struct serving *w)
 }
 
 /* What was answered goes to the disk a little later, so that several commands share one wait for it. When @quiet,
- * nobody has wanted anything for a while. One session at a time, as others wait meanwhile. */
-static void sync_one(struct serving *w, bool quiet)
+ * nobody has wanted anything for a while. What has to be done here is done for one session at a time. */
+static void sync_some(struct serving *w, bool quiet)
 {
     int64_t now = clock_mono();
     struct hosted *oldest = NULL;
     for (uint32_t i = 0; i < w->n_open; i++) {
         struct hosted *h = w->open[i];
-        if (h && h->unsynced_since && !h->running && (!oldest || h->unsynced_since < oldest->unsynced_since))
+        bool waits = h && h->unsynced_since && !h->running && !h->syncing;
+        quiet |= waits && h->parking;
+        if (waits && (!oldest || h->unsynced_since < oldest->unsynced_since))
             oldest = h;
     }
     if (!oldest || (!quiet && now - oldest->unsynced_since < (w->cfg->many ? SYNC_MANY : SYNC_AT_LAST)))
         return;
+    if (w->cfg->many && ask_for_sync(w))
+        return;
     /* It stays to be done when it fails, and closing tries again. */
     oldest->unsynced_since = journal_sync(oldest->journal) ? now : 0;
+    if (oldest->parking)
+        close_hosted(oldest);
 }
 
-/* Whether something idle is not on the disk. */
+/* Whether something idle is not on the disk, and can be brought there now. */
 static bool unsynced(struct serving *w)
 {
     bool any = false;
     for (uint32_t i = 0; i < w->n_open; i++) {
         struct hosted *h = w->open[i];
-        if (!h || !h->journal)
+        if (!h || !h->journal || h->syncing)
             continue;
         if (!journal_dirty(h->journal))
             h->unsynced_since = 0;
@@ -659,7 +733,7 @@ static bool unsynced(struct serving *w)
             h->unsynced_since = clock_mono();
         any |= h->unsynced_since && !h->running;
     }
-    return any;
+    return any && !w->sync_asked;
 }
 
 /* There is room in the socket: what waits for that goes on. */
@@ -688,7 +762,7 @@ static void turn(struct serving *w)
     bool room = w->blocked || ask_push(&w->userland->ask) == -EAGAIN;
     bool quiet = chan_wait(&w->chan, true, room, timeout) == -ETIMEDOUT && timeout == SYNC_AFTER_MS;
     if (sync)
-        sync_one(w, quiet);
+        sync_some(w, quiet);
     flush_all(w);
     receive(w);
 }

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/num.h"
 #include "cas/hash.h"
+#include "server/glob.h"
 #include "server/server_int.h"
 
 #define BLOCK LIMIT_MSG_DATA
@@ -341,12 +342,20 @@ struct listing {
         uint64_t depth;
     } *todo, **tail, *now;
     struct str path;
-    struct str after; /* name in the present directory */
+    struct buf after; /* name in the present directory */
+    struct str glob;  /* that paths match; .p NULL: all do */
     uint64_t most;    /* levels */
-    uint64_t n;
+    uint64_t n, looked;
 };
 
-#define LIST_ENTRIES 100000u
+#define LIST_ENTRIES 100000u /* in an answer */
+#define LIST_LOOKED 1000000u /* looked at for one */
+
+static void listing_free(void *p)
+{
+    struct listing *l = p;
+    buf_done(&l->after);
+}
 
 static void list_next(struct listing *l);
 
@@ -370,6 +379,29 @@ static void add_todo(struct listing *l, struct str rel, uint64_t depth)
     l->tail = &t->next;
 }
 
+static void add_entry(struct listing *l, const struct wire_entry *e)
+{
+    BUF_AUTO struct buf path;
+    buf_init(&path, LIMIT_PATH);
+    buf_adds(&path, l->now->rel);
+    if (path.n)
+        buf_putc(&path, '/');
+    buf_adds(&path, e->name);
+    struct str rel = buf_str(&path);
+    l->looked++;
+    if (S_ISDIR(e->mode) && l->now->depth < l->most)
+        add_todo(l, arena_str(&l->r->arena, rel), l->now->depth + 1);
+    if (l->glob.p && !glob_matches(l->glob, rel))
+        return;
+    json_begin(&l->a->w, NULL, '{');
+    json_text(&l->a->w, "path", rel);
+    put_mode(&l->a->w, e->mode);
+    json_number(&l->a->w, "size", e->size);
+    json_time(&l->a->w, "modified_at", e->mtime);
+    json_end(&l->a->w, '}');
+    l->n++;
+}
+
 static void entries_came(void *arg, const struct wire_reply *reply, int error, const char *text)
 {
     struct listing *l = arg;
@@ -381,28 +413,20 @@ static void entries_came(void *arg, const struct wire_reply *reply, int error, c
         fail_file(l->r, l->path, error, text);
         return;
     }
-    uint64_t before = l->n;
+    uint64_t before = l->looked;
     while (!error && (more = wire_get_entry(&data, &e)) == 1) {
-        struct str rel = join(l->r, l->now->rel, e.name);
-        json_begin(&l->a->w, NULL, '{');
-        json_text(&l->a->w, "path", rel);
-        put_mode(&l->a->w, e.mode);
-        json_number(&l->a->w, "size", e.size);
-        json_time(&l->a->w, "modified_at", e.mtime);
-        json_end(&l->a->w, '}');
-        if (S_ISDIR(e.mode) && l->now->depth < l->most)
-            add_todo(l, rel, l->now->depth + 1);
-        l->after = arena_str(&l->r->arena, e.name);
-        l->n++;
+        add_entry(l, &e);
+        buf_clear(&l->after);
+        buf_adds(&l->after, e.name);
     }
-    if (l->n > LIST_ENTRIES || more < 0) {
+    if (l->n > LIST_ENTRIES || l->looked > LIST_LOOKED || more < 0) {
         buf_done(&l->a->buf);
         request_fail(l->r, API_TOO_LARGE, NULL, "there are more than %u entries: list a directory further down",
-                     LIST_ENTRIES);
+                     l->n > LIST_ENTRIES ? LIST_ENTRIES : LIST_LOOKED);
         return;
     }
     /* A directory that was removed meanwhile has no entries. */
-    if (error || l->n == before)
+    if (error || l->looked == before)
         l->now = NULL;
     list_next(l);
 }
@@ -411,7 +435,7 @@ static void list_next(struct listing *l)
 {
     if (!l->now) {
         l->now = l->todo;
-        l->after = str_of("", 0);
+        buf_clear(&l->after);
         if (l->now)
             l->todo = l->now->next;
         if (!l->todo)
@@ -425,7 +449,7 @@ static void list_next(struct listing *l)
     struct str path = l->now->rel.n ? join(l->r, str_eqc(l->path, "/") ? STR("") : l->path, l->now->rel) : l->path;
     if (path.p[0] != '/')
         path = join(l->r, STR(""), str_of(arena_printf(&l->r->arena, "/%.*s", (int)path.n, path.p), path.n + 1));
-    const struct wire_fs q = {.op = WIRE_FS_ENTRIES, .path = path, .data = l->after};
+    const struct wire_fs q = {.op = WIRE_FS_ENTRIES, .path = path, .data = buf_str(&l->after)};
     send_request(l->r, &q, entries_came, l);
 }
 
@@ -434,8 +458,12 @@ static void list(struct request *r, struct str path)
     struct listing *l = arena_alloc(&r->arena, sizeof(*l));
     *l = (struct listing){.r = r, .path = path};
     l->tail = &l->todo;
-    if (!request_query_number(r, "depth", 1, LIMIT_DEPTH, &l->most))
+    l->glob = request_query(r, "glob");
+    if (!request_query_number(r, "depth", l->glob.p ? glob_depth(l->glob) : 1, LIMIT_DEPTH, &l->most))
         return;
+    buf_init(&l->after, LIMIT_NAME + 1);
+    r->state = l;
+    r->state_free = listing_free;
     l->a = answer_begin(r);
     json_text(&l->a->w, "path", path);
     json_begin(&l->a->w, "entries", '[');
@@ -449,6 +477,11 @@ static void get(struct request *r, bool head)
 {
     struct str path = path_of(r);
     bool lists = request_query(r, "list").p != NULL, stats = request_query(r, "stat").p != NULL;
+    const char *of_list = request_query(r, "depth").p ? "depth" : request_query(r, "glob").p ? "glob" : NULL;
+    if (of_list && !lists) {
+        request_fail(r, API_INVALID_ARGUMENT, of_list, "'%s' belongs to ?list", of_list);
+        return;
+    }
     if (lists && stats) {
         request_fail(r, API_INVALID_ARGUMENT, "stat", "one of ?list and ?stat");
         return;
@@ -593,12 +626,9 @@ static struct writing *writing_begin(struct request *r)
 {
     struct str mode = request_query(r, "mode"), append = request_query(r, "append");
     uint32_t bits = 0;
-    for (size_t i = 0; mode.p && i < mode.n; i++) {
-        if (mode.p[i] < '0' || mode.p[i] > '7' || mode.n > 4) {
-            request_fail(r, API_INVALID_ARGUMENT, "mode", "'mode' is an octal number of at most 4 digits, as 0644");
-            return NULL;
-        }
-        bits = bits << 3 | (uint32_t)(mode.p[i] - '0');
+    if (mode.p && !request_octal(mode, &bits)) {
+        request_fail(r, API_INVALID_ARGUMENT, "mode", "'mode' is an octal number of at most 4 digits, as 0644");
+        return NULL;
     }
     if (!request_session(r))
         return NULL;

@@ -162,6 +162,18 @@ bool request_query_number(struct request *r, const char *name, uint64_t def, uin
     return false;
 }
 
+bool request_octal(struct str s, uint32_t *ret)
+{
+    uint32_t bits = 0;
+    for (size_t i = 0; i < s.n; i++) {
+        if (s.p[i] < '0' || s.p[i] > '7' || s.n > 4)
+            return false;
+        bits = bits << 3 | (uint32_t)(s.p[i] - '0');
+    }
+    *ret = bits;
+    return true;
+}
+
 const char *request_header(struct request *r, const char *name)
 {
     return MHD_lookup_connection_value(r->c, MHD_HEADER_KIND, name);

@@ -128,6 +128,8 @@ bool request_route(struct request *r, const char *url);
 struct str request_query(struct request *r, const char *name);
 /* A number of the query, @def when it is not given; false after an answer. */
 bool request_query_number(struct request *r, const char *name, uint64_t def, uint64_t max, uint64_t *ret);
+/* Permission bits as an octal number of at most 4 digits; none is 0. */
+bool request_octal(struct str s, uint32_t *ret);
 /* A header, or NULL. */
 const char *request_header(struct request *r, const char *name);
 /* Finds r->session by the first parameter; false after an answer. */
@@ -174,3 +176,4 @@ void h_fs_head(struct request *r);
 void h_fs_put(struct request *r);
 size_t h_fs_put_piece(struct request *r, struct str s);
 void h_fs_delete(struct request *r);
+void h_fs_batch(struct request *r);

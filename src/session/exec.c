@@ -214,7 +214,7 @@ static int make_world(struct session *s, struct err *err)
 {
     bool had = s->ps != NULL;
     int next_pid = had ? proc_next_pid(s->ps) : 0;
-    s->tape.fresh = !had || (s->tape.next != TAPE_NONE && proc_count(s->ps) == 0);
+    s->tape.fresh = !s->world || (s->tape.next != TAPE_NONE && proc_count(s->ps) == 0);
     if (!s->tape.fresh)
         return session__tape_begin(s) ? err_set(err, -ENOMEM, "no memory for the session's tape") : 0;
     s->tape.resized = false;

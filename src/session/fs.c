@@ -17,15 +17,14 @@ static struct vfs_ctx root_ctx(void)
     return (struct vfs_ctx){&session__root_cred, VFS_ROOT_INO, 0};
 }
 
-static int own(struct session *s, const struct wire_fs *q, uint64_t ino)
+int session__fs_own(struct session *s, const struct wire_fs *q, uint64_t ino)
 {
     if (!q->as_user)
         return 0;
     return vfs_chown(s->tree, &session__root_cred, ino, s->user.cred.uid, s->user.cred.gid);
 }
 
-/* Makes the missing directories above the last component. */
-static int make_parents(struct session *s, const struct wire_fs *q)
+int session__fs_parents(struct session *s, const struct wire_fs *q)
 {
     struct vfs_ctx ctx = root_ctx();
     for (size_t i = 1; i < q->path.n; i++) {
@@ -37,7 +36,7 @@ static int make_parents(struct session *s, const struct wire_fs *q)
             return e;
         uint64_t ino;
         if (e == 0 && vfs_lookup(s->tree, &ctx, 0, dir, 0, &ino) == 0)
-            e = own(s, q, ino);
+            e = session__fs_own(s, q, ino);
         if (e && e != -EEXIST)
             return e;
     }
@@ -49,7 +48,7 @@ static int put_file(struct session *s, const struct wire_fs *q)
     struct vfs_ctx ctx = root_ctx();
     struct vfs_handle *h;
     int flags = O_WRONLY | (q->offset == 0 ? O_CREAT | O_TRUNC : 0);
-    int e = q->offset == 0 ? make_parents(s, q) : 0;
+    int e = q->offset == 0 ? session__fs_parents(s, q) : 0;
     if (e == 0)
         e = vfs_open(s->tree, &ctx, 0, q->path, flags, q->mode & 07777, &h);
     if (e)
@@ -62,7 +61,7 @@ static int put_file(struct session *s, const struct wire_fs *q)
     if ((size_t)n < q->data.n)
         return -EDQUOT;
     if (q->offset == 0) {
-        e = own(s, q, ino);
+        e = session__fs_own(s, q, ino);
         if (e == 0)
             e = vfs_chmod(s->tree, &session__root_cred, ino, q->mode & 07777);
     }
@@ -72,7 +71,7 @@ static int put_file(struct session *s, const struct wire_fs *q)
 static int make_dir(struct session *s, const struct wire_fs *q)
 {
     struct vfs_ctx ctx = root_ctx();
-    int e = make_parents(s, q);
+    int e = session__fs_parents(s, q);
     if (e == 0)
         e = vfs_mkdir(s->tree, &ctx, 0, q->path, q->mode & 07777);
     uint64_t ino;
@@ -80,19 +79,19 @@ static int make_dir(struct session *s, const struct wire_fs *q)
         return vfs_lookup(s->tree, &ctx, 0, q->path, VFS_DIRECTORY, &ino);
     if (e == 0)
         e = vfs_lookup(s->tree, &ctx, 0, q->path, VFS_NOFOLLOW, &ino);
-    return e ? e : own(s, q, ino);
+    return e ? e : session__fs_own(s, q, ino);
 }
 
 static int make_symlink(struct session *s, const struct wire_fs *q)
 {
     struct vfs_ctx ctx = root_ctx();
-    int e = make_parents(s, q);
+    int e = session__fs_parents(s, q);
     if (e == 0)
         e = vfs_symlink(s->tree, &ctx, q->data, 0, q->path);
     uint64_t ino;
     if (e == 0)
         e = vfs_lookup(s->tree, &ctx, 0, q->path, VFS_NOFOLLOW, &ino);
-    return e ? e : own(s, q, ino);
+    return e ? e : session__fs_own(s, q, ino);
 }
 
 static void wire_stat_of(const struct vfs_stat *st, struct wire_stat *ret)
@@ -248,7 +247,7 @@ static int rename_path(struct session *s, const struct wire_fs *q)
     struct vfs_ctx ctx = root_ctx();
     struct wire_fs to = *q;
     to.path = q->data;
-    int e = make_parents(s, &to);
+    int e = session__fs_parents(s, &to);
     return e ? e : vfs_rename(s->tree, &ctx, 0, q->path, 0, q->data, 0);
 }
 
@@ -257,7 +256,7 @@ static int link_path(struct session *s, const struct wire_fs *q)
     struct vfs_ctx ctx = root_ctx();
     struct wire_fs to = *q;
     to.path = q->data;
-    int e = make_parents(s, &to);
+    int e = session__fs_parents(s, &to);
     return e ? e : vfs_link(s->tree, &ctx, 0, q->path, 0, q->data, 0);
 }
 
@@ -318,6 +317,11 @@ static int change(struct session *s, const struct wire_fs *q)
     case WIRE_FS_CHMOD:
     case WIRE_FS_TRUNCATE:
         return change_status(s, q);
+    case WIRE_FS_COPY:
+        return session__fs_copy(s, q);
+    case WIRE_FS_EDIT:
+        return session__fs_edit(s, q);
+    case WIRE_FS_BATCH:
     case WIRE_FS_STAT:
     case WIRE_FS_READ:
     case WIRE_FS_READLINK:
@@ -346,5 +350,8 @@ void session_fs(struct session *s, const struct wire_fs *q, struct wire_reply *r
         e = changes ? change(s, q) : look(s, q, ret);
     ret->error = e;
     ret->message = e ? str_c(errtab_text(e)) : str_of(NULL, 0);
-    ret->data = buf_str(&s->reply);
+    if (e == -ENOMSG)
+        ret->message = buf_str(&s->reply);
+    else
+        ret->data = buf_str(&s->reply);
 }

@@ -95,6 +95,10 @@ int journal_settle_touched(struct journal *j);
 /* Records the tree as it is, as @what: 0 or an error. */
 int journal_settle(struct journal *j, const char *what);
 
+/* session_fs_batch() as one entry of the log, of which the number is in *ret; while a command runs it is a part of that
+ * one's entry. What cannot be recorded is not done. Errors as session_fs_batch(). */
+int journal_batch(struct journal *j, struct str requests, struct wire_reply *ret) __attribute__((warn_unused_result));
+
 /* Waits until everything recorded is on the disk. */
 int journal_sync(struct journal *j);
 /* Whether something waits for that, or is waited for (journal_sync_begin()). */

@@ -148,6 +148,31 @@ void journal_ended(struct journal *j, struct wire_result *res)
     res->message = str_c(j->message);
 }
 
+int journal_batch(struct journal *j, struct str requests, struct wire_reply *ret)
+{
+    bool alone = !j->running;
+    int r = j->broken ? j->broken : alone ? journal_settle_touched(j) : 0;
+    struct vfs *before = r ? NULL : vfs_fork(session_tree(j->session));
+    if (r == 0 && !before)
+        r = -ENOMEM;
+    if (r) {
+        *ret = (struct wire_reply){.error = r, .message = str_c(errtab_text(r))};
+        return 0;
+    }
+    r = session_fs_batch(j->session, requests, ret);
+    j->touched |= r == 0 && ret->error == 0;
+    if (r == 0 && ret->error == 0 && alone) {
+        int bad = journal_settle(j, "batch");
+        if (bad == 0)
+            ret->seq = trace_count(j->trace) - 1;
+        else if ((r = session_put_back(j->session, before)) == 0)
+            *ret = (struct wire_reply){.error = bad, .message = str_c(errtab_text(bad))};
+        j->touched &= bad == 0;
+    }
+    vfs_free(before);
+    return r;
+}
+
 int journal_settle_touched(struct journal *j)
 {
     if (!j->touched)

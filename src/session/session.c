@@ -223,6 +223,30 @@ int session_mark_base(struct session *s)
     return 0;
 }
 
+int session_put_back(struct session *s, struct vfs *before)
+{
+    struct vfs *was = s->tree, *now = vfs_fork(before);
+    if (!now)
+        return -ENOMEM;
+    if (s->run)
+        session__run_close(s->run);
+    if (s->ps) {
+        int next = proc_next_pid(s->ps);
+        proc_set_renew(s->ps, now, &s->limits, &s->proc_host);
+        proc_set_next_pid(s->ps, next);
+    }
+    shell_world_free(s->world); /* the next command makes one */
+    s->world = NULL;
+    s->tree = now;
+    vfs_free(was);
+    return 0;
+}
+
+bool session_has_processes(const struct session *s)
+{
+    return s->ps && proc_count(s->ps) > 0;
+}
+
 struct vfs_canon *session_canon(struct session *s)
 {
     return s->canon;

@@ -84,6 +84,7 @@ struct session {
     char *refusal; /* heap: what its policy last refused, or NULL */
     struct proc_host proc_host;
     struct tape_state tape;
+    uint64_t copied_bytes, copied_entries; /* by the file calls of one batch */
 };
 
 /* Who provides directories in a tree that is loaded: at most SESSION_PROVIDERS of them into @ret; their number. */
@@ -124,6 +125,18 @@ void session__send(struct session *s, int sig, bool all);
 void session__set_size(struct session *s, uint16_t rows, uint16_t cols);
 /* See session_close_output(). */
 void session__close(struct session *s, int stream);
+
+/* ---- fs.c, fs_copy.c, fs_batch.c ---- */
+
+/* Gives what was made the owner that @q asks for. */
+int session__fs_own(struct session *s, const struct wire_fs *q, uint64_t ino);
+/* Makes the missing directories above the last component of its path. */
+int session__fs_parents(struct session *s, const struct wire_fs *q);
+/* WIRE_FS_COPY. -EISDIR (a directory, and not with what is in it), -EEXIST (a directory is there), -EINVAL (into
+ * itself), -EFBIG: LIMIT_COPY_BYTES, LIMIT_COPY_ENTRIES. */
+int session__fs_copy(struct session *s, const struct wire_fs *q);
+/* WIRE_FS_EDIT. -ENOMSG with a sentence in the reply; -EFBIG: LIMIT_EDIT. */
+int session__fs_edit(struct session *s, const struct wire_fs *q);
 
 /* ---- tape.c ---- */
 

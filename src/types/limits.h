@@ -108,6 +108,10 @@
 #define LIMIT_CONNECTIONS 20000u         /* connections of a server: others are closed */
 #define LIMIT_HEADERS (32u << 10)        /* bytes of a request's head: 431 */
 #define LIMIT_REQUEST (16u << 20)        /* bytes of a JSON body: 413 */
+#define LIMIT_BATCH 1000u                /* operations of one batch on files: 413 */
+#define LIMIT_EDIT (16u << 20)           /* bytes of a file in which a text is replaced: EFBIG */
+#define LIMIT_COPY_BYTES (UINT64_C(1) << 30) /* that one batch copies: EFBIG */
+#define LIMIT_COPY_ENTRIES 100000u       /* the same of files and directories */
 #define LIMIT_UPLOAD (UINT64_C(4) << 30) /* bytes of a file that is put: 413 */
 #define LIMIT_IDLE_S 120u                /* seconds in which a connection neither sends nor takes a byte */
 #define LIMIT_WAIT_MS 600000u            /* longest wait that a request may ask for */

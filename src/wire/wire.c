@@ -347,6 +347,7 @@ void wire_put_fs(struct buf *out, const struct wire_fs *m)
     put_u8(out, (uint8_t)m->side);
     put_str(out, m->path);
     put_str(out, m->data);
+    put_str(out, m->text);
     put_u32(out, m->mode);
     put_u64(out, (uint64_t)m->mtime);
     put_u64(out, m->offset);
@@ -362,6 +363,7 @@ int wire_get_fs(struct str *body, struct wire_fs *ret)
     ret->side = (enum wire_side)get_enum(&c, WIRE_OLD + 1);
     ret->path = cursor_str(&c);
     ret->data = cursor_str(&c);
+    ret->text = cursor_str(&c);
     ret->mode = cursor_u32(&c);
     ret->mtime = (int64_t)cursor_u64(&c);
     ret->offset = cursor_u64(&c);
@@ -384,6 +386,9 @@ bool wire_fs_changes(enum wire_fs_op op)
     case WIRE_FS_CHMOD:
     case WIRE_FS_TRUNCATE:
     case WIRE_FS_LINK:
+    case WIRE_FS_COPY:
+    case WIRE_FS_EDIT:
+    case WIRE_FS_BATCH:
         return true;
     case WIRE_FS_STAT:
     case WIRE_FS_READ:
@@ -426,6 +431,8 @@ void wire_put_reply(struct buf *out, const struct wire_reply *m)
     put_str(out, m->message);
     put_str(out, m->data);
     put_stat(out, &m->st);
+    put_u32(out, m->index);
+    put_u64(out, m->seq);
 }
 
 int wire_get_reply(struct str body, struct wire_reply *ret)
@@ -435,6 +442,8 @@ int wire_get_reply(struct str body, struct wire_reply *ret)
     ret->message = cursor_str(&c);
     ret->data = cursor_str(&c);
     get_stat(&c, &ret->st);
+    ret->index = cursor_u32(&c);
+    ret->seq = cursor_u64(&c);
     return finish(&c);
 }
 

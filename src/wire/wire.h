@@ -195,6 +195,9 @@ enum wire_fs_op {
     WIRE_FS_TRUNCATE, /* to `offset` bytes */
     WIRE_FS_LINK,     /* `data` becomes another name of the file */
     WIRE_FS_ENTRIES,  /* as LIST, and what each is: struct wire_entry */
+    WIRE_FS_COPY,     /* to `data`: a file, a symlink as itself, or with `length` a directory and all below it */
+    WIRE_FS_EDIT,     /* the one place where `data` stands in a file becomes `text`; -ENOMSG unless there is just one */
+    WIRE_FS_BATCH,    /* stands first: the requests behind it are carried out all, or none */
     WIRE_FS_OPS,
 };
 
@@ -215,13 +218,14 @@ int wire_get_entry(struct str *data, struct wire_entry *ret);
 
 enum wire_side { WIRE_NEW, WIRE_OLD }; /* the tree now; the tree before the exec */
 
-/* A message of several requests is carried out up to the first that fails, and has one reply: that of the last that was
- * carried out. One that fails replies with its path as data. */
+/* A message of several requests is carried out up to the first that fails (behind WIRE_FS_BATCH: if none does), and has
+ * one reply: that of the last that was carried out. One that fails replies with its path as data. */
 struct wire_fs {
     enum wire_fs_op op;
     enum wire_side side;
     struct str path;
     struct str data;
+    struct str text;
     uint32_t mode;
     int64_t mtime;
     uint64_t offset;
@@ -241,6 +245,8 @@ struct wire_reply {
     struct str message;
     struct str data;
     struct wire_stat st;
+    uint32_t index; /* of its message's requests, the one that this answers; BATCH itself does not count */
+    uint64_t seq;   /* BATCH: its entry in the log; 0 while a command runs, of whose entry it is a part */
 };
 
 struct wire_diff {

@@ -335,13 +335,27 @@ static void on_diff(struct hosted *h, struct str body)
         reply_error(h->w, h->number, r, r ? errtab_text(r) : "");
 }
 
+static void on_batch(struct hosted *h, struct str requests)
+{
+    struct wire_reply rep;
+    h->w->fatal =
+        h->journal ? journal_batch(h->journal, requests, &rep) : session_fs_batch(h->session, requests, &rep);
+    if (h->w->fatal == 0)
+        reply(h->w, h->number, &rep);
+}
+
 static void on_fs(struct hosted *h, struct str body)
 {
     struct wire_reply rep;
+    uint32_t i = 0;
     do {
         struct wire_fs m;
         if (wire_get_fs(&body, &m)) {
             h->w->fatal = -EBADMSG;
+            return;
+        }
+        if (m.op == WIRE_FS_BATCH && i == 0) {
+            on_batch(h, body);
             return;
         }
         session_fs(h->session, &m, &rep);
@@ -349,6 +363,7 @@ static void on_fs(struct hosted *h, struct str body)
             journal_touched(h->journal);
         if (rep.error)
             rep.data = m.path;
+        rep.index = i++;
     } while (rep.error == 0 && body.n);
     reply(h->w, h->number, &rep);
 }

@@ -4,7 +4,7 @@ document uses. A keyword that is not known here is an error, so that nothing of 
 import re
 
 METHODS = ('get', 'head', 'post', 'put', 'patch', 'delete')
-KEYWORDS = {'$ref', 'type', 'properties', 'required', 'additionalProperties', 'items', 'minItems', 'enum', 'pattern',
+KEYWORDS = {'$ref', 'type', 'properties', 'required', 'additionalProperties', 'items', 'minItems', 'maxItems', 'enum', 'pattern',
             'minimum', 'maximum', 'minLength', 'maxLength', 'oneOf', 'description', 'default'}
 KINDS = {'string': str, 'integer': int, 'boolean': bool, 'object': dict, 'array': list, 'null': type(None)}
 
@@ -97,7 +97,7 @@ class Document:
         if isinstance(value, str):
             return self.wrong_text(value, schema, at)
         if isinstance(value, list):
-            if len(value) < schema.get('minItems', 0):
+            if not schema.get('minItems', 0) <= len(value) <= schema.get('maxItems', len(value)):
                 return f'{at}: {len(value)} items'
             return next(filter(None, (self.wrong(v, schema['items'], f'{at}[{i}]') for i, v in enumerate(value))), None)
         if isinstance(value, dict):

@@ -92,6 +92,8 @@ def every_field_and_no_other(t):
         schema = doc.follow(schema)
         for one in schema.get('oneOf', []):
             collect(one)
+        if 'items' in schema:
+            collect(schema['items'])
         rest = schema.get('additionalProperties')
         t.ok('properties' not in schema or rest is False, 'a body takes no other member')
         if isinstance(rest, dict):
@@ -314,7 +316,7 @@ def walk_files(c):
     c.send('putFile', 'text', path=file)
     for op in ('getFile', 'headFile'):
         c.t.equal(c.send(op, path=file).headers['ETag'], tag)
-        c.parameters_alone(op, path=file, but=['list', 'Range'])
+        c.parameters_alone(op, path=file, but=['list', 'depth', 'glob', 'Range'])
         c.send(op, headers={'Range': 'bytes=0-1'}, status=206, path=file)
         c.send(op, headers={'Range': 'bytes=100-'}, status=416, path=file)
         c.send(op, headers={'If-None-Match': tag}, status=304, path=file)
@@ -327,6 +329,12 @@ def walk_files(c):
     c.t.ok('d/e' in [e['path'] for e in entries], entries)
     c.send('getFile', query={'list': ''}, path='')
     c.send('getFile', query={'list': '', 'stat': ''}, status=400, path='')
+    c.t.equal(c.send('getFile', query={'list': '', 'glob': '**/e'}, path='home/user').json['entries'][0]['path'], 'd/e')
+    c.send('batchFiles', 'edit')
+    c.send('batchFiles', 'kinds')
+    for op, status in (({'op': 'edit', 'path': '/home/user/c', 'old': 'none', 'new': ''}, 409),
+                       ({'op': 'remove', 'path': '/none'}, 404)):
+        c.send('batchFiles', body={'operations': [op]}, status=status)
     c.send('deleteFile', status=409, path='home/user/d')
     c.send('deleteFile', status=204, path='home/user/d/e')
     c.parameters_alone('deleteFile', status=204, path='home/user/d')

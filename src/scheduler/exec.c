@@ -62,13 +62,20 @@ static void drop(struct sched_exec *e)
 
 /* ---- watching ---- */
 
+static void hook(struct sched_exec *e, struct sched_watch *w)
+{
+    w->next = e->watches;
+    w->at = &e->watches;
+    if (w->next)
+        w->next->at = &w->next;
+    e->watches = w;
+}
+
 struct sched_watch *sched_exec_watch(struct sched_exec *e, bool end_only, void (*fn)(void *arg), void *arg)
 {
     struct sched_watch *w = mem_zalloc(sizeof(*w));
-    *w = (struct sched_watch){e->watches, &e->watches, end_only, fn, arg};
-    if (e->watches)
-        e->watches->at = &w->next;
-    e->watches = w;
+    *w = (struct sched_watch){.end_only = end_only, .fn = fn, .arg = arg};
+    hook(e, w);
     return w;
 }
 
@@ -93,15 +100,19 @@ void sched_watch_cancel(struct sched_watch *w)
 static void notify(struct sched_exec *e)
 {
     bool ended = e->place == EXEC_ENDED;
+    struct sched_watch *now = e->watches, *w;
+    if (!now)
+        return;
+    /* Who is called may watch anew, which is for the next time. */
     sched_exec_ref(e);
-    for (;;) {
-        struct sched_watch *w = e->watches;
-        while (w && w->end_only && !ended)
-            w = w->next;
-        if (!w)
-            break;
+    e->watches = NULL;
+    now->at = &now;
+    while ((w = now) != NULL) {
         unhook(w);
-        w->fn(w->arg); /* who may cancel, which frees it, or watch anew */
+        if (w->end_only && !ended)
+            hook(e, w);
+        else
+            w->fn(w->arg); /* who may cancel, which frees it */
     }
     sched_exec_unref(e);
 }
@@ -244,6 +255,16 @@ static void on_timeout(void *arg)
         sched__link_dead(s->link, "it takes no messages");
 }
 
+static int send_number(struct sched_exec *e, uint32_t type, uint32_t number)
+{
+    struct sched_session *s = e->session;
+    BUF_AUTO struct buf b;
+    buf_init(&b, 64);
+    wire_put_number(&b, number);
+    int r = sched__send(s->link, type, s->number, buf_str(&b), NULL, 0);
+    return r == -EPIPE ? 0 : r; /* it is lost, which is an end too */
+}
+
 void sched__exec_next(struct sched_session *s)
 {
     struct sched_exec *e;
@@ -266,6 +287,8 @@ void sched__exec_next(struct sched_session *s)
         if (e->timeout_ms)
             e->timeout = sched_timer(s->tenant->s, clock_mono() + (int64_t)NUM_MIN(e->timeout_ms, INT32_MAX) * CLOCK_MS,
                                      on_timeout, e);
+        if (e->resize)
+            (void)send_number(e, WIRE_RESIZE, e->resize); /* the queue took EXEC, and takes this */
     }
 }
 
@@ -299,6 +322,7 @@ int sched_exec(struct sched_session *s, const struct sched_exec_request *q, cons
         buf_init(&e->out[i], LIMIT_TRACE_OUTPUT);
     if (q->has_stdin)
         buf_adds(&e->input, q->input);
+    e->input_total = e->input.n;
     struct wire_exec x = q->exec;
     x.key = str_c(e->id);
     x.stdin_open = q->has_stdin || q->stdin_stays;
@@ -347,6 +371,10 @@ static void send_input(struct sched_exec *e)
     }
     if (r && s->link)
         sched__link_dead(s->link, "it takes no messages");
+    if (e->input_refused && e->input.n - e->input_sent < LIMIT_STDIN_QUEUED / 2) {
+        e->input_refused = false;
+        notify(e);
+    }
 }
 
 static bool take_output(struct sched_exec *e, struct str body)
@@ -423,6 +451,8 @@ void sched_exec_info(const struct sched_exec *e, struct sched_exec_info *ret)
         .created = e->created,
         .started = e->started,
         .ended = e->ended,
+        .input_open = e->place != EXEC_ENDED && e->input_stays,
+        .input_total = e->input_total,
     };
     for (int i = 1; i <= 2; i++) {
         ret->out[i] = buf_str(&e->out[i]);
@@ -442,20 +472,31 @@ int sched_signal(struct sched_exec *e, int sig)
         ended(e);
         return 0;
     }
-    BUF_AUTO struct buf b;
-    buf_init(&b, 64);
     /* A kill reaches every process of the exec, not only the group in front. */
-    wire_put_number(&b, sig == SIGKILL ? REASON_SIGNAL : (uint32_t)sig | UINT32_C(1) << 31);
-    int r = sched__send(s->link, sig == SIGKILL ? WIRE_KILL : WIRE_SIGNAL, s->number, buf_str(&b), NULL, 0);
-    return r == -EPIPE ? 0 : r; /* it is lost, which is an end too */
+    if (sig == SIGKILL)
+        return send_number(e, WIRE_KILL, REASON_SIGNAL);
+    return send_number(e, WIRE_SIGNAL, (uint32_t)sig | UINT32_C(1) << 31);
+}
+
+int sched_resize(struct sched_exec *e, uint16_t rows, uint16_t cols)
+{
+    uint32_t size = (uint32_t)rows << 16 | cols;
+    if (e->place == EXEC_ENDED)
+        return -ESRCH;
+    if (e->place == EXEC_RUNNING)
+        return send_number(e, WIRE_RESIZE, size);
+    e->resize = size;
+    return 0;
 }
 
 int sched_input(struct sched_exec *e, struct str data, bool end)
 {
     if (e->place == EXEC_ENDED || !e->input_stays)
         return -EPIPE;
-    if (e->input.n - e->input_sent + data.n > LIMIT_STDIN_QUEUED)
+    if (e->input.n - e->input_sent + data.n > LIMIT_STDIN_QUEUED) {
+        e->input_refused = true;
         return -EAGAIN;
+    }
     struct str rest = str_from(buf_str(&e->input), e->input_sent);
     BUF_AUTO struct buf all;
     buf_init(&all, LIMIT_STDIN_QUEUED);
@@ -468,6 +509,7 @@ int sched_input(struct sched_exec *e, struct str data, bool end)
     if (buf_adds(&e->input, buf_str(&all)))
         return -ENOMEM;
     e->input_sent = 0;
+    e->input_total += data.n;
     e->input_stays = !end;
     if (e->place == EXEC_RUNNING)
         send_input(e);

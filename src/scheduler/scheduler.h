@@ -186,6 +186,8 @@ struct sched_exec_info {
     int64_t created, started, ended;  /* wall clock; 0: not yet */
     struct str out[3];                /* 1 and 2: the bytes kept */
     uint64_t total[3];                /* printed */
+    bool input_open;                  /* sched_input() takes more */
+    uint64_t input_total;             /* bytes of input that were taken for it */
 };
 
 /* Queues an exec: 0 and a reference. -EAGAIN (too many wait), -ESHUTDOWN, -E2BIG. @id: its id (NULL: a new one). */
@@ -199,7 +201,8 @@ struct sched_exec *sched_exec_ref(struct sched_exec *e);
 void sched_exec_unref(struct sched_exec *e);
 /* What is known of it. Texts are borrowed until sched_turn(). */
 void sched_exec_info(const struct sched_exec *e, struct sched_exec_info *ret);
-/* Calls @fn once, at the next output or change of status (with @end_only: when it has ended). */
+/* Calls @fn once, at the next output or change of status (with @end_only: when it has ended), or when input that was
+ * refused may be tried again. */
 struct sched_watch;
 struct sched_watch *sched_exec_watch(struct sched_exec *e, bool end_only, void (*fn)(void *arg), void *arg);
 /* Accepts NULL, and one that was called. */
@@ -209,6 +212,8 @@ void sched_watch_cancel(struct sched_watch *w);
 int sched_signal(struct sched_exec *e, int sig);
 /* More input, at most LIMIT_STDIN_QUEUED bytes waiting: -EAGAIN; -EPIPE when it was closed or has ended. */
 int sched_input(struct sched_exec *e, struct str data, bool end) __attribute__((warn_unused_result));
+/* The size of its terminal, also of one that waits for its turn: -ESRCH when it has ended. */
+int sched_resize(struct sched_exec *e, uint16_t rows, uint16_t cols);
 /* The execs of a session that are kept here, oldest first. */
 void sched_exec_each(struct sched_session *s, void (*fn)(void *arg, struct sched_exec *e), void *arg);
 

@@ -151,7 +151,10 @@ struct sched_exec {
     uint64_t timeout_ms;
     struct buf input; /* that waits */
     size_t input_sent;
+    uint64_t input_total;
     bool input_stays, wanted, kept;
+    bool input_refused; /* who tried is told when there is room */
+    uint32_t resize;    /* rows << 16 | cols, since it was queued; 0: none */
     struct buf out[3];
     uint64_t total[3];
     struct outcome outcome;

@@ -166,8 +166,12 @@ int exec_assign_array(struct shell *sh, struct sym *s, struct array_elem *elems,
     struct exec_list l;
     const struct var *v = var_find_raw(sh, s);
     if (v && (v->flags & VAR_NAMEREF)) {
-        if (!(s = var_resolve(sh, s, NULL)))
+        struct str sub;
+        struct sym *real = var_resolve(sh, s, &sub);
+        if (!real)
             return -EINVAL;
+        if (!sub.p) /* a reference to an element: var_make_array() says what is wrong */
+            s = real;
         v = var_find_raw(sh, s);
     }
     int r = exec_expand_list(sh, elems, n, v && (v->flags & VAR_ASSOC), &l);

@@ -284,14 +284,12 @@ struct sym *var_resolve(struct shell *sh, struct sym *s, struct str *ret_sub)
         if (!v || !(v->flags & VAR_NAMEREF) || !(v->flags & VAR_SET))
             return s;
         struct str target = str_of(v->p, v->n), name, sub;
-        if (var_split_ref(target, &name, &sub)) {
-            if (ret_sub)
-                *ret_sub = sub;
-            target = name;
-        }
-        struct sym *next = sym_get(sh, target);
-        if (!next)
-            return NULL;
+        bool element = var_split_ref(target, &name, &sub);
+        if (element && ret_sub)
+            *ret_sub = sub;
+        struct sym *next = sym_get(sh, element ? name : target);
+        if (!next || element)
+            return next;
         if (next == start)
             break;
         s = next;
@@ -314,8 +312,10 @@ static __attribute__((noinline)) struct var *find_slow(struct shell *sh, struct 
         return var__special_read(sh, s, v);
     if (!(v->flags & VAR_SET))
         return v;
-    if (str_eq(s->name, str_of(v->p, v->n)))
+    if (str_eq(s->name, str_of(v->p, v->n))) {
+        sh_error(sh, "warning: %s: circular name reference", s->name.p);
         return hidden_binding(sh, s);
+    }
     s = var_resolve(sh, s, NULL);
     return s ? var_find_raw(sh, s) : NULL;
 }
@@ -345,10 +345,11 @@ static bool scalar_of(const struct var *v, struct str *ret)
 
 static bool nameref_elem(struct shell *sh, struct sym *s, struct str sub, struct str *ret)
 {
-    struct var *v = var_find_raw(sh, s);
+    struct var *v = var_find(sh, s);
     int64_t index = 0;
     struct str key;
-    return v && target_expand(sh, v, sub, &key, &index) == 0 && var_elem(sh, v, key, index, ret);
+    return v && !(v->flags & VAR_NAMEREF) && target_expand(sh, v, sub, &key, &index) == 0 &&
+           var_elem(sh, v, key, index, ret);
 }
 
 bool var_text(struct shell *sh, struct sym *s, struct str *ret)
@@ -482,19 +483,75 @@ int var__transform(struct shell *sh, const struct var *v, struct str val, struct
     return 0;
 }
 
+static int bad_name(struct shell *sh, struct str name)
+{
+    const char *who = sh->arith_who;
+    sh_error(sh, "%s%s`%.*s': not a valid identifier", who ? who : "", who ? ": " : "", (int)name.n,
+             name.p ? name.p : "");
+    sh_reported(sh);
+    return -EINVAL;
+}
+
+bool var_refers_to(struct str target, struct str name)
+{
+    struct str sub;
+    (void)var_split_ref(target, &target, &sub);
+    return str_eq(target, name);
+}
+
+int var_check_self(struct shell *sh, struct sym *s, struct str target)
+{
+    if (!var_refers_to(target, s->name))
+        return 0;
+    if (sh->func_depth) {
+        sh_error(sh, "warning: %s: circular name reference", s->name.p);
+        return 0;
+    }
+    sh_error(sh, "%s: nameref variable self references not allowed", s->name.p);
+    return -EINVAL;
+}
+
 /* A nameref that has no target yet takes @val as one. */
 static int set_nameref(struct shell *sh, struct sym *s, struct var *v, struct str val)
 {
     struct str name, sub;
-    if (!sym_valid(val) && !var_split_ref(val, &name, &sub)) {
-        sh_error(sh, "`%.*s': not a valid identifier", (int)val.n, val.p);
-        return -EINVAL;
+    if (!sym_valid(val) && !var_split_ref(val, &name, &sub))
+        return bad_name(sh, val);
+    int r = var_check_self(sh, s, val);
+    return r < 0 ? r : var__store(v, val);
+}
+
+/* The array whose elements an assignment to @s means, a message said and NULL when it is a reference to none: one to an
+ * element, or with @named one that has no target yet. */
+static struct sym *array_meant(struct shell *sh, struct sym *s, bool named)
+{
+    struct var *v = raw(sh, s);
+    struct str sub;
+    if (!v || !(v->flags & VAR_NAMEREF))
+        return s;
+    s = var_resolve(sh, s, &sub);
+    v = s ? raw(sh, s) : NULL;
+    if (s && sub.p) {
+        (void)bad_name(sh, str_c(arena_printf(&sh->scratch, "%s[%.*s]", s->name.p, (int)sub.n, sub.p)));
+        return NULL;
     }
-    if (str_eq(val, s->name) && !(v->flags & VAR_LOCAL)) {
-        sh_error(sh, "%s: nameref variable self references not allowed", s->name.p);
-        return -EINVAL;
+    if (v && (v->flags & VAR_NAMEREF) && named) {
+        (void)bad_name(sh, STR(""));
+        return NULL;
     }
-    return var__store(v, val);
+    return s;
+}
+
+/* Takes target and attribute from the nameref @s, since it becomes an array. */
+static int no_nameref(struct shell *sh, struct sym *s)
+{
+    struct var *v = own_raw(sh, s);
+    if (!v)
+        return -ENOMEM;
+    sh_error(sh, "warning: %s: removing nameref attribute", s->name.p);
+    var__clear(v);
+    v->flags &= ~(uint32_t)VAR_NAMEREF;
+    return 0;
 }
 
 /* Where an assignment to the nameref @s (bound to @v) goes: 1 and *ret_s, *ret_sub; 0 when it gives the nameref its
@@ -519,7 +576,16 @@ static int set_sub(struct shell *sh, struct sym *s, struct str sub, struct str v
 {
     int64_t index = 0;
     struct str key;
-    int r = target_expand(sh, raw(sh, s), sub, &key, &index);
+    const struct var *v = raw(sh, s);
+    int r = 0;
+    if (v && (v->flags & VAR_NAMEREF) && !sh->func_depth)
+        r = no_nameref(sh, s);
+    if (r == 0 && (str_eq(sub, STR("@")) || str_eq(sub, STR("*"))) && !(v && v->flags & VAR_ASSOC)) {
+        sh_error(sh, "%s[%s]: bad array subscript", s->name.p, sub.p[0] == '@' ? "@" : "*");
+        return -EINVAL;
+    }
+    if (r == 0)
+        r = target_expand(sh, var_find(sh, s), sub, &key, &index);
     return r < 0 ? r : var_set_elem(sh, s, key, index, val, append);
 }
 
@@ -689,17 +755,12 @@ int var_attr(struct shell *sh, struct sym *s, uint32_t set, uint32_t clear)
 
 int var_make_array(struct shell *sh, struct sym *s, uint32_t flag, bool keep)
 {
-    struct var *v = raw(sh, s);
-    if (v && (v->flags & VAR_NAMEREF) && !(s = var_resolve(sh, s, NULL)))
-        return -EINVAL;
-    v = own_raw(sh, s);
+    s = array_meant(sh, s, false);
+    struct var *v = s ? own_raw(sh, s) : NULL;
     if (!v)
+        return s ? -ENOMEM : -EINVAL;
+    if (v->flags & VAR_NAMEREF && no_nameref(sh, s) < 0)
         return -ENOMEM;
-    if (v->flags & VAR_NAMEREF) {
-        /* It names nothing yet, and an array cannot be a name. */
-        sh_error(sh, "warning: %s: removing nameref attribute", s->name.p);
-        v->flags &= ~(uint32_t)VAR_NAMEREF;
-    }
     if (v->flags & VAR_READONLY)
         return var__readonly(sh, s);
     if (v->flags & VAR_NOASSIGN)
@@ -754,10 +815,10 @@ static int own_array(struct shell *sh, struct sym *s, struct var **ret)
 
 int var_set_elem(struct shell *sh, struct sym *s, struct str key, int64_t index, struct str val, bool append)
 {
-    struct var *v = raw(sh, s);
-    if (v && (v->flags & VAR_NAMEREF) && !(s = var_resolve(sh, s, NULL)))
+    s = array_meant(sh, s, true);
+    if (!s)
         return -EINVAL;
-    v = raw(sh, s);
+    struct var *v = raw(sh, s);
     if (v && (v->flags & VAR_NOASSIGN))
         return 0;
     if (v && (v->flags & VAR_DYN)) {

@@ -73,7 +73,7 @@ char **var_environ(struct shell *sh, struct arena *a)
     struct vartab *t = sh->vars;
     for (uint32_t i = 0; i < t->n; i++) {
         struct var *v = t->v[i];
-        if (!v || !(v->flags & VAR_EXPORT) || (v->flags & (VAR_ARRAY | VAR_ASSOC | VAR_NAMEREF)))
+        if (!v || !(v->flags & VAR_EXPORT) || (v->flags & (VAR_ARRAY | VAR_ASSOC)))
             continue;
         struct sym *s = sh->world->sym_v[i];
         if (v->flags & VAR_DYN)

@@ -127,6 +127,11 @@ int var_attr(struct shell *sh, struct sym *s, uint32_t set, uint32_t clear);
 /* The variable to change in place: table and variable unshared, made if missing (no attributes). For builtins that need
  * more than the above. */
 struct var *var_own(struct shell *sh, struct sym *s);
+/* Whether a nameref @name to @target (NAME or NAME[sub]) would mean itself. */
+bool var_refers_to(struct str target, struct str name);
+/* What is said when a nameref @s gets a target that means itself: an error outside of functions (-EINVAL), inside a
+ * warning (0). */
+int var_check_self(struct shell *sh, struct sym *s, struct str target);
 /* Resolves namerefs: the symbol finally meant (NULL and a message on a loop). A nameref to NAME[sub] yields the base
  * and *ret_sub; *ret_sub (may be NULL) is empty otherwise. */
 struct sym *var_resolve(struct shell *sh, struct sym *s, struct str *ret_sub);

@@ -106,6 +106,8 @@ static int convert_array(struct decl *d, struct sym *s, const struct declared *t
 {
     const struct var *v = var_find_raw(d->sh, s);
     uint32_t kind = v ? v->flags & (VAR_ARRAY | VAR_ASSOC) : 0;
+    if (d->set & (VAR_ARRAY | VAR_ASSOC) && v && v->flags & VAR_NAMEREF && var_attr(d->sh, s, 0, VAR_NAMEREF) < 0)
+        return 1;
     if (d->clear & kind && !t->has_value && !t->list)
         return fail(d, t->name, "cannot destroy array variables in this way");
     if (d->set & VAR_ASSOC && kind == VAR_ARRAY)
@@ -175,37 +177,71 @@ static int assign_value(struct decl *d, struct sym *s, const struct declared *t)
 
 /* ---- name references ---- */
 
+static int bad_target(const struct decl *d, struct str value)
+{
+    sh_error(d->sh, "%s: `%.*s': invalid variable name for name reference", d->who, (int)value.n, value.p);
+    return 1;
+}
+
+static bool is_target(struct str value)
+{
+    struct str base, sub;
+    return sym_valid(value) || var_split_ref(value, &base, &sub);
+}
+
 static int check_reference(struct decl *d, struct str value, struct str name)
 {
     struct str base = value, sub;
     if (var_split_ref(value, &base, &sub) && target_end(value, base.n) != value.n)
         base = value;
-    if (!sym_valid(base)) {
-        sh_error(d->sh, "%s: `%.*s': invalid variable name for name reference", d->who, (int)value.n, value.p);
+    if (var_refers_to(value, name) && !d->sh->func_depth)
+        return fail(d, name, "nameref variable self references not allowed");
+    if (var_refers_to(value, name))
+        sh_error(d->sh, "%s: warning: %.*s: circular name reference", d->who, (int)name.n, name.p);
+    return sym_valid(base) ? 0 : bad_target(d, value);
+}
+
+/* The value of a new reference. With -i it is evaluated first, and what comes out need not be a name. */
+static int assign_reference(struct decl *d, struct sym *s, const struct declared *t, bool is_new)
+{
+    struct shell *sh = d->sh;
+    struct str text;
+    if ((t->append ? var_append(sh, s, t->value) : var_set(sh, s, t->value)) < 0)
+        return 1;
+    if (!var_text(sh, s, &text) || !is_target(text)) {
+        if (is_new)
+            (void)var_unset(sh, s);
         return 1;
     }
-    if (str_eq(value, name) && !d->local)
-        return fail(d, name, "nameref variable self references not allowed");
     return 0;
 }
 
 static int make_reference(struct decl *d, struct sym *s, const struct declared *t)
 {
-    const struct var *v = var_find_raw(d->sh, s);
-    if (v && v->flags & (VAR_ARRAY | VAR_ASSOC))
-        return fail(d, t->name, "reference variable cannot be an array");
+    struct shell *sh = d->sh;
+    if (t->list && (var_make_array(sh, s, VAR_ARRAY, false) < 0 || exec_assign_list(sh, s, &t->values, t->append) < 0))
+        return 1;
     if (t->has_value && !t->value.n)
         return bad_name(d, t->value);
-    if (t->has_value && check_reference(d, t->value, t->name))
+    if (t->has_value && !t->append && check_reference(d, t->value, t->name))
         return 1;
+    const struct var *v = var_find_raw(sh, s);
+    if (v && v->flags & (VAR_ARRAY | VAR_ASSOC))
+        return fail(d, t->name, "reference variable cannot be an array");
+    bool is_new = !v || !(v->flags & VAR_SET);
     bool named = v && v->flags & VAR_SET && !t->has_value && !(v->flags & (VAR_NAMEREF | VAR_DYN));
     if (named && check_reference(d, str_of(v->p, v->n), t->name))
         return 1;
-    if (var_attr(d->sh, s, 0, VAR_NAMEREF | VAR_INTEGER) < 0)
+    struct str whole = t->value;
+    if (t->append && v && v->flags & VAR_SET)
+        whole = str_c(arena_printf(&sh->scratch, "%s%.*s", v->p, (int)t->value.n, t->value.p));
+    if (t->has_value && var_check_self(sh, s, whole) < 0)
         return 1;
-    if (t->has_value && (t->append ? var_append(d->sh, s, t->value) : var_set(d->sh, s, t->value)) < 0)
+    if (var_attr(sh, s, 0, VAR_NAMEREF | VAR_INTEGER) < 0 || set_attributes(d, s))
         return 1;
-    return var_attr(d->sh, s, VAR_NAMEREF, 0) < 0;
+    if (t->has_value && assign_reference(d, s, t, is_new))
+        return 1;
+    return var_attr(sh, s, VAR_NAMEREF, 0) < 0;
 }
 
 /* ---- one variable ---- */
@@ -215,18 +251,33 @@ static bool is_readonly(const struct var *v)
     return v && v->flags & VAR_READONLY;
 }
 
+static int refuse_readonly(struct decl *d, struct str name)
+{
+    if (!d->plain)
+        return fail(d, name, "readonly variable");
+    sh_error(d->sh, "%s: readonly variable", name.p);
+    sh_reported(d->sh);
+    return sh_misused(d->sh, 1);
+}
+
+/* A reference that names nothing yet is given what is no name; outside of functions it is gone then. */
+static int refuse_target(struct decl *d, struct sym *s, struct str value)
+{
+    if (d->local)
+        return bad_target(d, value);
+    (void)var_unset(d->sh, s);
+    return bad_name(d, value);
+}
+
 static int declare_bound(struct decl *d, struct sym *s, struct declared *t)
 {
     struct shell *sh = d->sh;
     const struct var *v = var_find_raw(sh, s);
-    bool changes = t->has_value || t->list || d->clear & (VAR_READONLY | VAR_NAMEREF);
-    if (is_readonly(v) && (changes || d->set & VAR_NAMEREF)) {
-        if (!d->plain)
-            return fail(d, t->name, "readonly variable");
-        sh_error(sh, "%s: readonly variable", t->name.p);
-        sh_reported(sh);
-        return sh_misused(sh, 1);
-    }
+    /* A reference that names nothing may stop being one. */
+    bool named = v && (v->flags & VAR_SET || !(v->flags & VAR_NAMEREF));
+    bool changes = t->has_value || t->list || d->clear & VAR_READONLY || (named && d->clear & VAR_NAMEREF);
+    if (is_readonly(v) && (changes || (named && d->set & VAR_NAMEREF)))
+        return refuse_readonly(d, d->clear & VAR_READONLY ? s->name : t->name);
     if (d->clear & VAR_NAMEREF && v && v->flags & VAR_NAMEREF) {
         /* A value is still for what is referred to. */
         struct sym *real = t->has_value ? var_resolve(sh, s, NULL) : s;
@@ -234,6 +285,8 @@ static int declare_bound(struct decl *d, struct sym *s, struct declared *t)
             return 1;
         s = real;
     }
+    if (!named && v && t->has_value && !(d->set & VAR_NAMEREF) && !is_target(t->value))
+        return refuse_target(d, s, t->value);
     int status;
     if (d->set & VAR_NAMEREF)
         status = make_reference(d, s, t);
@@ -262,6 +315,35 @@ static int bind_local(struct decl *d, struct sym *s, const struct declared *t)
     return var_local(d->sh, s, d->inherit || sh_shopt(d->sh, SHOPT_LOCALVAR_INHERIT)) < 0;
 }
 
+/* The variable that a declaration of @s is about. What is made local follows only the references of this call. */
+static struct sym *followed(struct decl *d, struct sym *s, struct str *ret_sub)
+{
+    struct shell *sh = d->sh;
+    const struct var *v = var_find_raw(sh, s);
+    *ret_sub = (struct str){0};
+    if (!v || !(v->flags & VAR_NAMEREF) || (d->set | d->clear) & VAR_NAMEREF)
+        return s;
+    if (d->local && !(v->flags & VAR_LOCAL && v->depth == sh->func_depth))
+        return s;
+    struct sym *real = var_resolve(sh, s, ret_sub);
+    return real ? real : s;
+}
+
+static struct sym *followed_globally(struct decl *d, struct sym *s, struct str *ret_sub)
+{
+    struct var *token = var_global_begin(d->sh, s);
+    struct sym *real = followed(d, s, ret_sub);
+    var_global_end(d->sh, s, token);
+    return real;
+}
+
+/* declare REF[1]=x makes an array of what is a reference. */
+static int end_reference(struct decl *d, struct sym *s)
+{
+    sh_error(d->sh, "warning: %s: removing nameref attribute", s->name.p);
+    return var_unset(d->sh, s) < 0;
+}
+
 static int declare_variable(struct decl *d, struct str arg, struct assign *list, bool written)
 {
     struct shell *sh = d->sh;
@@ -273,14 +355,21 @@ static int declare_variable(struct decl *d, struct str arg, struct assign *list,
     struct sym *s = sym_get(sh, t.name);
     if (!s)
         return fail(d, t.name, "too many variable names");
-    if (!d->local && !((d->set | d->clear) & VAR_NAMEREF)) {
-        struct str sub;
-        struct sym *real = var_resolve(sh, s, &sub);
-        if (real && real != s) {
-            s = real;
-            t.sub = sub.n ? sub : t.sub;
-        }
+    if (t.sub.p && d->set & VAR_NAMEREF)
+        return fail(d, str_of(arg.p, (size_t)(t.sub.p + t.sub.n + 1 - arg.p)), "reference variable cannot be an array");
+    const struct var *v = var_find_raw(sh, s);
+    if (t.sub.p && t.has_value && !d->local && v && v->flags & VAR_NAMEREF && end_reference(d, s))
+        return 1;
+    struct str sub;
+    s = d->global && sh->func_depth ? followed_globally(d, s, &sub) : followed(d, s, &sub);
+    v = var_find_raw(sh, s);
+    if (sub.p && t.has_value && v && v->flags & VAR_NAMEREF && end_reference(d, s))
+        return 1;
+    if (sub.p && d->plain) { /* as in bash the status says nothing of it */
+        (void)bad_name(d, str_c(arena_printf(&sh->scratch, "%s[%.*s]", s->name.p, (int)sub.n, sub.p)));
+        return 0;
     }
+    t.sub = sub.n ? sub : t.sub;
     if (list && exec_expand_list(sh, list->elems, list->n_elems, assoc_wanted(d, s), &t.values) < 0)
         return 1;
     if (d->local)

@@ -176,9 +176,9 @@ static int take_array(struct mapping *m, struct str name)
     struct var *v = s ? var_find(m->sh, s) : NULL;
     if (v && (v->flags & VAR_ASSOC))
         return bad(m, name, "not an indexed array");
-    m->sym = s ? var_resolve(m->sh, s, NULL) : NULL;
-    if (!m->sym || var_make_array(m->sh, m->sym, VAR_ARRAY, m->keep) < 0)
+    if (!s || var_make_array(m->sh, s, VAR_ARRAY, m->keep) < 0)
         return 1;
+    m->sym = var_resolve(m->sh, s, NULL);
     return var_attr(m->sh, m->sym, VAR_SET, 0) < 0;
 }
 

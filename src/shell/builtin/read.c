@@ -248,8 +248,8 @@ static int assign_array(struct reading *r, struct split *sp, struct str name)
         sh_error(sh, "%s: %s: not an indexed array", r->who, name.p);
         return 1;
     }
-    s = s ? var_resolve(sh, s, NULL) : NULL;
-    if (!s || var_make_array(sh, s, VAR_ARRAY, false) < 0 || var_attr(sh, s, VAR_SET, 0) < 0)
+    if (!s || var_make_array(sh, s, VAR_ARRAY, false) < 0 || !(s = var_resolve(sh, s, NULL)) ||
+        var_attr(sh, s, VAR_SET, 0) < 0)
         return 1;
     for (int64_t n = 0; sp->i < sp->s.n; n++) {
         int rc = var_set_elem(sh, s, (struct str){0}, n, next_field(sp), false);

@@ -94,11 +94,11 @@ static int unset_variable(struct shell *sh, struct str name, bool written, bool 
         v = var_find_raw(sh, s);
     }
     *ret_found = v != NULL;
-    if (!v)
+    if (!v || (reference && !(v->flags & VAR_NAMEREF)))
         return 0;
     if (v->flags & VAR_READONLY)
         return cannot(sh, s->name, "variable");
-    if (reference && v->flags & VAR_NAMEREF && var_attr(sh, s, 0, VAR_NAMEREF) < 0)
+    if (reference && var_attr(sh, s, 0, VAR_NAMEREF) < 0)
         return 1;
     return var_unset(sh, s) < 0;
 }

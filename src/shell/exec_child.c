@@ -480,8 +480,13 @@ int exec__coproc(struct shell *sh, struct node *n)
     struct proc *child;
     struct str name = n->coproc.name.n ? n->coproc.name : STR("COPROC");
     struct arena_mark m = arena_mark(&sh->scratch);
+    sh->line = n->line;
     if (sh_poll(sh))
         return sh->last_status;
+    if (!sym_valid(name)) {
+        sh_error(sh, "`%.*s': not a valid identifier", (int)name.n, name.p);
+        return exec__ended(sh, 1);
+    }
     if (exec__make_pipe(sh, in) < 0)
         return exec__ended(sh, 1);
     if (exec__make_pipe(sh, out) < 0 || exec__fork(sh, n->coproc.body, 0, &child) < 0) {

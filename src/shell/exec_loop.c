@@ -154,7 +154,7 @@ int exec__for(struct shell *sh, struct node *n)
     sh->line = n->line;
     if (!sym_valid(n->for_.name)) {
         sh_error(sh, "`%.*s': not a valid identifier", (int)n->for_.name.n, n->for_.name.p);
-        return exec__ended(sh, 1);
+        return sh_opt(sh, OPT_POSIX) ? (sh_fatal(sh, 2), 2) : exec__ended(sh, 1);
     }
     if (loop_words(sh, n, &f) < 0) {
         arena_reset(&sh->scratch, m);

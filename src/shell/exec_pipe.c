@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "shell/job_int.h"
+#include "shell/trap_int.h"
 #include "types/errtab.h"
 
 /*
@@ -189,10 +190,13 @@ static int run_stages(struct shell *sh, struct node *n)
         statuses[i] = outcome_status(s);
         if (i + 1 == count)
             o = s;
+        else if (sh->traps)
+            trap_child(sh);
     }
-    if (o.kind == OUTCOME_KILLED)
+    if (pids[count - 1] > 0)
         (void)exec__child_status(sh, pids[count - 1], o, n);
-    exec__check_window(sh);
+    else
+        exec__check_window(sh);
     exec_set_pipestatus(sh, statuses, count);
     return overall(sh, statuses, count);
 }

@@ -325,6 +325,7 @@ static void job_ended(struct shell *sh, struct job *j)
 {
     struct outcome last = j->outcomes[j->n - 1];
     j->state = JOB_DONE;
+    j->notified = false;
     if (!sh->interactive && last.kind == OUTCOME_KILLED && last.reason <= REASON_SIGNAL && !sh->p->must_end) {
         tell_job(sh, j, last.signal);
         j->notified = true;

@@ -152,6 +152,7 @@ void lex_want_heredoc(struct parser *ps, struct redir *r)
     }
     struct heredoc_ref *h = ARENA_NEW(ps->a, struct heredoc_ref);
     h->r = r;
+    h->line = ps->line;
     *ps->heredocs_tail = h;
     ps->heredocs_tail = &h->next;
 }
@@ -229,7 +230,7 @@ void lex_warn_heredocs(struct parser *ps, const struct heredoc_ref *left)
     warn(ps, ps->line, "command substitution: %d unterminated here-document%s", n, n == 1 ? "" : "s");
 }
 
-static struct word *heredoc_word(struct parser *ps, const struct redir *r, struct str body, int line)
+static struct word *heredoc_word(struct parser *ps, const struct redir *r, struct str body, int line, int operator_line)
 {
     bool special = false;
     for (size_t i = 0; i < body.n && !r->delim_quoted && !special; i++)
@@ -248,6 +249,7 @@ static struct word *heredoc_word(struct parser *ps, const struct redir *r, struc
     struct parse_error err = {0};
     struct parser sub;
     parse_sub_init(&sub, ps, body, line, &err);
+    sub.body_line = operator_line;
     struct word *w = parse_word(&sub, CTX_HEREDOC, true, 0);
     int failed = sub.failed;
     parse_done(&sub);
@@ -270,7 +272,7 @@ static struct word *heredoc_word(struct parser *ps, const struct redir *r, struc
     return w;
 }
 
-static void read_heredoc(struct parser *ps, struct redir *r)
+static void read_heredoc(struct parser *ps, struct redir *r, int operator_line)
 {
     struct buf body BUF_AUTO, line BUF_AUTO;
     buf_init(&body, LIMIT_SCRIPT);
@@ -309,15 +311,15 @@ static void read_heredoc(struct parser *ps, struct redir *r)
         return;
     }
     r->heredoc = arena_str(ps->a, buf_str(&body));
-    r->target = heredoc_word(ps, r, r->heredoc, first);
+    r->target = heredoc_word(ps, r, r->heredoc, first, operator_line);
 }
 
 void lex_heredocs(struct parser *ps)
 {
     while (ps->heredocs && !ps->failed) {
-        struct redir *r = ps->heredocs->r;
-        ps->heredocs = ps->heredocs->next;
-        read_heredoc(ps, r);
+        const struct heredoc_ref *h = ps->heredocs;
+        ps->heredocs = h->next;
+        read_heredoc(ps, h->r, h->line);
     }
     ps->heredocs = NULL;
     ps->heredocs_tail = &ps->heredocs;

@@ -213,9 +213,11 @@ struct cmdsub *parse_cmdsub_body(struct parser *ps, int line)
 static struct part *paren_cmdsub(struct parser *ps, size_t from, bool raw)
 {
     size_t mark = ps->n_edits;
-    int line = ps->line;
+    int real = ps->line, line = ps->body_line ? ps->body_line : real;
     lex_skip(ps, 1);
+    ps->line = line;
     struct cmdsub *cs = parse_cmdsub_body(ps, line);
+    ps->line += real - line;
     if (!cs)
         return NULL;
     ps->n_edits = mark;
@@ -299,7 +301,7 @@ static struct part *backquote(struct parser *ps, bool quoted)
     cs->source = arena_str(ps->a, buf_str(&text));
     if (!parse_enter(ps))
         return NULL;
-    backquote_parse(ps, cs, line);
+    backquote_parse(ps, cs, ps->body_line ? ps->body_line : line);
     ps->depth--;
     struct part *p = new_part(ps, PART_CMDSUB);
     p->cmd = cs;

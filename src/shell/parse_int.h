@@ -98,6 +98,7 @@ struct alias_use { /* an alias whose text is being read */
 
 struct heredoc_ref { /* a here-document whose body is still to be read */
     struct redir *r;
+    int line; /* of the operator */
     struct heredoc_ref *next;
 };
 
@@ -105,6 +106,8 @@ struct parser {
     bool echo;        /* reads what the shell reads: set -v prints it */
     bool recorded;    /* what set -o history keeps */
     bool in_document; /* a line of a here-document is wanted */
+    int body_line;    /* the text is a here-document's: substitutions in it count from its operator's line, as bash
+                         expands them then; 0: it is not */
     struct shell *sh; /* NULL: default options, no symbols */
     struct str text;  /* given, not yet in `in` */
     const struct parse_input *input;

@@ -581,6 +581,18 @@ static void set_prompts(struct shell *sh)
         set_var(sh, "PS2", "> ", 0);
 }
 
+/* What $_ is before the first command: the path by which the shell was started, as the one that did has it. */
+static void set_last_arg(struct shell *sh, const struct shell_start *st)
+{
+    struct str s = str_c(st->argc ? st->argv[0] : "bash");
+    for (char **e = st->envp; e && *e; e++)
+        if (strncmp(*e, "_=", 2) == 0)
+            s = str_c(*e + 2);
+    mem_free((void *)(uintptr_t)sh->last_arg.p);
+    sh->last_arg = str_of(mem_dup(s.p, s.n), s.n);
+    sh->last_arg_cap = s.n + 1;
+}
+
 enum start_mode start_prepare(struct shell *sh, const struct shell_start *st, struct buf *script, struct str *ret_text)
 {
     struct args a = {.sh = sh, .st = st, .i = st->argc ? 1 : 0};
@@ -595,6 +607,7 @@ enum start_mode start_prepare(struct shell *sh, const struct shell_start *st, st
     if (a.end || mode == START_END)
         return START_END;
     set_prompts(sh);
+    set_last_arg(sh, st);
     if (st->posix && st->keep)
         (void)options_set(sh, OPT_POSIX, true); /* a state is told from it: see shell_keep */
     bool goes_on = shell__state_begin(sh, st->keep);

@@ -28,3 +28,12 @@ echo -e 'a\tb\x41\u00e9\0101\c' x; echo; echo -n a; echo -E 'a\t'; echo -ne 'x\n
 ### read
 printf 'a b c\nd\\\ne f\n' | { read x y; echo "$x|$y"; read -r z; echo "$z"; read w; echo "$w"; read q; echo "$? [$q]"; }
 IFS=: read -a arr <<< 'x:y::z:'; declare -p arr; read -n 3 t <<< abcdef; echo $t; read -N 4 t <<< $'a\nbcd'; echo "$t"; read -d : t <<< 'aa:bb'; echo $t; read -p prompt t <<< x; read -t 0 t <<< x; echo $?; read -t -1 t; echo $?; read -t x t; echo $?; read -u 9 t; echo $?; read 1x; echo $?; read -n x t; echo $?; read -u x t; echo $?; read -i aa -e t <<< bb; echo $t; read -s t <<< cc; echo $t; read <<< ' ab '; echo "[$REPLY]"; read -z; readonly ro=1; read ro <<< 2; echo $?; read -a x y <<< 'a b'; declare -p x ; read 'a[2]' <<< q; declare -p a; read -rd '' t <<< $'m\nn'; echo "$? $t"; read -t 0.01 t < <(sleep 1); echo $?; read -n 0 t <<< abc; echo "$? [$t]"
+### jobs -n tells of changes only
+sleep 0.05 & jobs -n; wait; (exit 2) & wait $!; jobs -n; jobs
+### declare -F tells where under extdebug
+f() { :; }
+shopt -s extdebug; declare -F f; shopt -u extdebug; declare -F f
+### ulimit -a has bash's columns
+ulimit -a | sed 's/[^ ]*$//'
+### before the first command
+echo "${_##*/}"

@@ -14,3 +14,23 @@ mkdir d; exec d
 touch f; exec ./f
 ### exec shebang missing
 printf '#!/nope/x\n' > f; chmod +x f; exec ./f
+### lines of substitutions in here-documents
+cat <<X
+a
+$(nosuch)
+b
+$(nosuch2;
+nosuch3)
+`nosuch4`
+X
+cat <<X; { cat <<Y
+$(nosuch5)
+X
+c
+$(nosuch6)
+Y
+}
+echo $(
+nosuch7)
+### names that cannot be
+coproc a.b { :; }; echo $?; coproc 1 { :; }; echo $?; set -o posix; (eval 'for 1a in x; do :; done'; echo no); echo $?; (eval 'select 1a in x; do :; done'; echo no); echo $?

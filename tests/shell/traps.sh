@@ -69,3 +69,7 @@ shopt -s extdebug
 f() { echo "${BASH_ARGV[@]} / ${BASH_ARGC[@]}"; }
 g() { f 1 "$@"; f; }
 f a b; g x y z; shopt -u extdebug
+### the CHLD trap and pipelines
+trap 'echo chld' CHLD; /bin/true | /bin/true; echo a; : | : | (exit 3); echo b; x=$(:); (exit 4); echo c
+### posix mode: names of signals, and every trap
+set -o posix; kill -l; trap 'echo x' INT HUP; trap; trap -p INT TERM; trap -p | grep -v 'RTM\| 3[23]$'

@@ -406,7 +406,10 @@ static int declare_function(struct decl *d, struct str name)
         f->traced = (f->traced || d->set & VAR_TRACE) && !(d->clear & VAR_TRACE);
         f->readonly = f->readonly || d->set & VAR_READONLY;
     } else if (d->names_only && !d->print) {
-        sh_printf(d->sh, "%s\n", f->name.p);
+        sh_puts(d->sh, f->name.p);
+        if (sh_shopt(d->sh, SHOPT_EXTDEBUG))
+            sh_printf(d->sh, " %d %.*s", f->line, (int)f->file.n, f->file.p);
+        sh_puts(d->sh, "\n");
     } else {
         declare_print_function(d->sh, f, d->names_only, d->print);
     }

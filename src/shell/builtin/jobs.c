@@ -20,8 +20,7 @@ static void show(struct shell *sh, const struct jobs_opts *o, struct job *j)
     buf_init(&out, LIMIT_STRING);
     job_print(sh, j, o->style, &out);
     sh_write(sh, buf_str(&out));
-    if (j->state != JOB_RUNNING)
-        j->notified = true;
+    j->notified = true;
 }
 
 /* jobs -x: each %spec among the words becomes the job's process group. */

@@ -20,14 +20,19 @@ static bool listed(int sig)
 static void list_all(struct shell *sh)
 {
     int column = 0;
+    bool posix = sh_opt(sh, OPT_POSIX);
     for (int sig = 1; sig <= 64; sig++) {
         if (!listed(sig))
             continue;
+        if (posix) {
+            sh_printf(sh, "%s%s", sig > 1 ? " " : "", trap_signal_name(sig) + 3);
+            continue;
+        }
         sh_printf(sh, "%2d) %s", sig, trap_signal_name(sig));
         column++;
         sh_puts(sh, column % 5 == 0 ? "\n" : "\t");
     }
-    if (column % 5)
+    if (posix || column % 5)
         sh_puts(sh, "\n");
 }
 

@@ -3,30 +3,42 @@
 
 #include "shell/shell_int.h"
 
-static void print_one(struct shell *sh, int sig)
+static void put_name(struct shell *sh, int sig)
+{
+    const char *name = trap_signal_name(sig);
+    if (!name)
+        sh_printf(sh, "%d\n", sig);
+    else
+        sh_printf(sh, "%s\n", sh_opt(sh, OPT_POSIX) && strncmp(name, "SIG", 3) == 0 ? name + 3 : name);
+}
+
+/* With @all also what is as it was when the shell started. */
+static void print_one(struct shell *sh, int sig, bool all)
 {
     const char *text = trap_listed(sh, sig);
-    if (!text)
+    if (!text && !all)
         return;
     struct buf out BUF_AUTO;
     buf_init(&out, LIMIT_STRING);
-    quote_single(&out, str_c(text));
-    sh_printf(sh, "trap -- %s %s\n", out.n ? out.p : "''", trap_signal_name(sig));
+    if (text)
+        quote_single(&out, str_c(text));
+    sh_printf(sh, "trap -- %s ", !text ? "-" : out.n ? out.p : "''");
+    put_name(sh, sig);
 }
 
-static int print_named(struct shell *sh, struct builtin_args *a, int from)
+static int print_named(struct shell *sh, struct builtin_args *a, int from, bool all)
 {
     int status = 0;
     if (from >= a->argc)
         for (int sig = 0; sig < TRAP_COUNT; sig++)
-            print_one(sh, sig);
+            print_one(sh, sig, all);
     for (int i = from; i < a->argc; i++) {
         int sig = trap_signal_number(a->argv[i]);
         if (sig < 0) {
             sh_error(sh, "trap: %s: invalid signal specification", a->argv[i].p);
             status = 1;
         } else {
-            print_one(sh, sig);
+            print_one(sh, sig, all);
         }
     }
     return status;
@@ -75,7 +87,7 @@ static int builtin_trap(struct shell *sh, struct builtin_args *a)
     }
     int n = a->argc - o.i;
     if (print || n == 0)
-        return print_named(sh, a, o.i);
+        return print_named(sh, a, o.i, print && sh_opt(sh, OPT_POSIX));
     struct str first = a->argv[o.i];
     uint64_t number;
     /* A lone signal, and a number in front (POSIX), mean resetting. */

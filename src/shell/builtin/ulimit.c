@@ -89,8 +89,8 @@ static void print_value(struct shell *sh, uint64_t v)
 static void print_line(struct shell *sh, const struct resource *r, bool hard)
 {
     char unit[40];
-    snprintf(unit, sizeof(unit), "(%s-%c)", r->unit, r->letter);
-    sh_printf(sh, "%-20s %20s ", r->name, unit);
+    snprintf(unit, sizeof(unit), "(%s-%c) ", r->unit, r->letter);
+    sh_printf(sh, "%-20s %20s", r->name, unit);
     print_value(sh, value_of(sh, r->letter, hard));
 }
 

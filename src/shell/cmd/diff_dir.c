@@ -285,7 +285,7 @@ static enum diff_status compare_kinds(struct diff *d, const struct pair *up, con
         return DIFF_SAME;
     if (there && a->st.ino == b->st.ino && a->st.dev == b->st.dev)
         return DIFF_SAME;
-    if (dir0 && dir1 && there) {
+    if (dir0 && dir1) {
         *ret_dirs = !up || d->recursive;
         if (!*ret_dirs)
             cmd_printf(d->c, "Common subdirectories: %s and %s\n", a->name, b->name);
@@ -297,8 +297,7 @@ static enum diff_status compare_kinds(struct diff *d, const struct pair *up, con
                        file_type_text(&b->st));
             return DIFF_DIFFER;
         }
-        *ret_dirs = dir0 && dir1 && d->recursive;
-        return *ret_dirs || !up ? DIFF_SAME : only_in(d, up->name[a->absent], name);
+        return up ? only_in(d, up->name[a->absent], name) : DIFF_SAME;
     }
     return compare_files(d);
 }

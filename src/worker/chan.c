@@ -9,6 +9,8 @@
 #include "base/fd.h"
 #include "base/mem.h"
 
+#define FRAMES_AT_ONCE 256 /* of a message that is not whole */
+
 void chan_init(struct chan *c, int fd)
 {
     *c = (struct chan){.fd = fd};
@@ -57,7 +59,8 @@ static int take_frame(struct chan *c, size_t n)
     if (n < WIRE_HEADER)
         return -EBADMSG;
     uint32_t type = get_u32(c->frame), flags = get_u32(c->frame + 4), session = get_u32(c->frame + 8);
-    if (type == 0 || type >= WIRE_TYPE_COUNT || (flags & ~WIRE_MORE) ||
+    /* A message of frames with nothing in them would never end, and never be too long. */
+    if (type == 0 || type >= WIRE_TYPE_COUNT || (flags & ~WIRE_MORE) || ((flags & WIRE_MORE) && n == WIRE_HEADER) ||
         (c->type && (c->type != type || c->from != session)))
         return -EBADMSG;
     if (!c->type)
@@ -97,7 +100,9 @@ static ssize_t recv_frame(struct chan *c, int flags)
 int chan_recv(struct chan *c, bool wait, uint32_t *ret_type, struct str *ret_body)
 {
     drop_fds(c);
-    for (;;) {
+    for (int frames = 0;; frames++) {
+        if (!wait && frames == FRAMES_AT_ONCE)
+            return 0; /* the socket is still readable: others have their turn first */
         ssize_t n = recv_frame(c, MSG_TRUNC | (wait ? 0 : MSG_DONTWAIT));
         if (n < 0 && errno == EAGAIN)
             return 0;

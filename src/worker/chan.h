@@ -36,8 +36,9 @@ void chan_init(struct chan *c, int fd);
 /* Closes. Accepts a zeroed struct. */
 void chan_done(struct chan *c);
 
-/* The next message: 1 and its type and body (borrowed until the next call), 0 when none is there and @wait is false,
- * -EPIPE when the peer is gone, -EBADMSG, -EINTR (only with @wait). */
+/* The next message: 1 and its type and body (borrowed until the next call), 0 when none is whole and @wait is false
+ * (the socket may still be readable: a peer that sends small pieces must not keep its reader), -EPIPE when the peer is
+ * gone, -EBADMSG, -EINTR (only with @wait). */
 int chan_recv(struct chan *c, bool wait, uint32_t *ret_type, struct str *ret_body);
 
 /* Sends, waiting while the socket is full: 0, -EPIPE, -EINTR is not given. */

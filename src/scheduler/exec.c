@@ -242,6 +242,25 @@ void sched__exec_refuse(struct sched_session *s, int error, const char *text)
 
 /* ---- beginning ---- */
 
+static void on_deaf(void *arg)
+{
+    struct sched_exec *e = arg;
+    struct sched_session *s = e->session;
+    sched_timer_cancel(s->tenant->s, e->timeout);
+    e->timeout = NULL;
+    if (s->running == e && s->link)
+        sched__link_dead(s->link, "its command does not end when it is told to");
+}
+
+/* It was told to end: what does not is no stage of ours any more. */
+static void expect_end(struct sched_exec *e)
+{
+    struct sched *s = e->session->tenant->s;
+    sched_timer_cancel(s, e->timeout);
+    int64_t ms = s->cfg.kill_ms ? s->cfg.kill_ms : LIMIT_WORKER_KILL_MS;
+    e->timeout = sched_timer(s, clock_mono() + ms * CLOCK_MS, on_deaf, e);
+}
+
 static void on_timeout(void *arg)
 {
     struct sched_exec *e = arg;
@@ -251,7 +270,10 @@ static void on_timeout(void *arg)
     sched_timer_cancel(s->tenant->s, e->timeout);
     e->timeout = NULL;
     wire_put_number(&b, REASON_TIMEOUT);
-    if (s->running == e && sched__send(s->link, WIRE_KILL, s->number, buf_str(&b), NULL, 0) && s->link)
+    if (s->running != e)
+        return;
+    expect_end(e);
+    if (sched__send(s->link, WIRE_KILL, s->number, buf_str(&b), NULL, 0) && s->link)
         sched__link_dead(s->link, "it takes no messages");
 }
 
@@ -473,8 +495,10 @@ int sched_signal(struct sched_exec *e, int sig)
         return 0;
     }
     /* A kill reaches every process of the exec, not only the group in front. */
-    if (sig == SIGKILL)
+    if (sig == SIGKILL) {
+        expect_end(e);
         return send_number(e, WIRE_KILL, REASON_SIGNAL);
+    }
     return send_number(e, WIRE_SIGNAL, (uint32_t)sig | UINT32_C(1) << 31);
 }
 

@@ -3,8 +3,10 @@
 /* Workers: starting one, the queue of what its socket does not take yet, and its end. */
 
 #include <errno.h>
+#include <linux/sockios.h>
 #include <signal.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/sysinfo.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -21,6 +23,49 @@
 #define MESSAGES_AT_ONCE 64       /* of one worker, then the others have a turn */
 #define END_WAIT (10 * CLOCK_S)   /* for a worker that was told to end: it writes what is not on the disk */
 #define END_PAUSE (2 * CLOCK_MS)
+
+/* ---- the watchdog ---- */
+
+static int64_t patience(const struct link *l)
+{
+    uint32_t ms = l->tenant->s->cfg.silent_ms;
+    return (int64_t)(ms ? ms : LIMIT_WORKER_SILENT_MS) * CLOCK_MS;
+}
+
+static void unwatch(struct link *l)
+{
+    sched_timer_cancel(l->tenant->s, l->watchdog);
+    l->watchdog = NULL;
+}
+
+static void watch(struct link *l);
+
+/* A worker looks at its messages about every millisecond, whatever its guests do. One that has neither read nor said
+ * anything since the last look is broken, or was taken over. */
+static void on_watchdog(void *arg)
+{
+    struct link *l = arg;
+    int unread = 0;
+    unwatch(l);
+    if (ioctl(l->worker.chan.fd, SIOCOUTQ, &unread) || (unread == 0 && !l->head))
+        return;
+    if (unread >= l->unread_then && l->heard == l->heard_then) {
+        sched__link_dead(l, "it does not read its messages");
+        return;
+    }
+    watch(l);
+}
+
+/* From when there is something that it should read. */
+static void watch(struct link *l)
+{
+    if (l->watchdog || l->dead)
+        return;
+    l->heard_then = l->heard;
+    l->unread_then = 0;
+    (void)ioctl(l->worker.chan.fd, SIOCOUTQ, &l->unread_then); /* 0 is the strictest */
+    l->watchdog = sched_timer(l->tenant->s, clock_mono() + patience(l), on_watchdog, l);
+}
 
 /* ---- sending ---- */
 
@@ -104,6 +149,8 @@ int sched__send(struct link *l, uint32_t type, uint32_t number, struct str body,
     if (!l->head && n_fds == 0 && body.n <= most) {
         int r = chan_try_send(&l->worker.chan, type, body);
         if (r == 0)
+            watch(l);
+        if (r == 0)
             return 0;
         if (r != -EAGAIN) {
             sched__link_dead(l, "its socket is closed");
@@ -116,6 +163,7 @@ int sched__send(struct link *l, uint32_t type, uint32_t number, struct str body,
         enqueue(l, type, number, body.n > 0, part, fds, body.n ? 0 : n_fds);
     } while (body.n);
     push_queue(l);
+    watch(l);
     return l->dead ? -EPIPE : 0;
 }
 
@@ -212,6 +260,7 @@ static void on_events(void *arg, uint32_t events)
         r = chan_recv(&l->worker.chan, false, &type, &body);
         if (r != 1)
             break;
+        l->heard++;
         if (!take_message(l, type, body) && !l->dead)
             sched__link_dead(l, "it sent what the protocol does not allow");
     }
@@ -254,6 +303,7 @@ void sched__link_dead(struct link *l, const char *why)
         return;
     struct sched *s = l->tenant->s;
     l->dead = true;
+    unwatch(l);
     log_event(LOG_ERROR, "worker_lost", "tenant=%s pid=%d sessions=%u why=\"%s\"", l->tenant->name, (int)l->worker.pid,
               l->n_sessions, why);
     sched__poll_end(s, l->worker.chan.fd);
@@ -284,6 +334,7 @@ void sched__link_free(struct link *l)
 {
     pid_t pid = l->worker.pid;
     l->dead = true;
+    unwatch(l);
     sched__poll_end(l->tenant->s, l->worker.chan.fd);
     drop_queue(l);
     unlink_it(l);

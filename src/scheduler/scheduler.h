@@ -46,6 +46,7 @@ struct sched_config {
     uint32_t workers;        /* of a tenant, at most; 0: as many as there are processors, at most 4 */
     uint32_t execs_waiting;  /* of a session, at most: above it 429 */
     uint64_t output_memory;  /* bytes of output of ended execs that are kept here */
+    uint32_t silent_ms, kill_ms; /* 0: LIMIT_WORKER_SILENT_MS, LIMIT_WORKER_KILL_MS */
 };
 
 /* The state directory of the tenant "local" is opened and its first worker started. */

@@ -44,6 +44,9 @@ struct link { /* a worker */
     size_t queued; /* bytes */
     struct sched_session *sessions[LIMIT_WORKER_SESSIONS];
     uint32_t n_sessions, n_running;
+    struct sched_timer *watchdog; /* while it has not read all that was sent */
+    uint64_t heard, heard_then;   /* messages of it, by now and when it was looked at last */
+    int unread_then;              /* bytes */
 };
 
 /* Something that waits for the disk (disk.c): the first member of a struct that has what it needs. */
@@ -147,7 +150,7 @@ struct sched_exec {
     char id[ID_MAX];
     enum exec_place place;
     struct buf request; /* encoded, until it is sent */
-    struct sched_timer *timeout;
+    struct sched_timer *timeout; /* its own, and once it was told to end, that of its end */
     uint64_t timeout_ms;
     struct buf input; /* that waits */
     size_t input_sent;

@@ -114,6 +114,8 @@
 #define LIMIT_COPY_ENTRIES 100000u       /* the same of files and directories */
 #define LIMIT_UPLOAD (UINT64_C(4) << 30) /* bytes of a file that is put: 413 */
 #define LIMIT_IDLE_S 120u                /* seconds in which a connection neither sends nor takes a byte */
+#define LIMIT_WORKER_SILENT_MS 60000u    /* a worker that does not read its messages is ended */
+#define LIMIT_WORKER_KILL_MS 120000u     /* and one whose command does not end when it was told to */
 #define LIMIT_WAIT_MS 600000u            /* longest wait that a request may ask for */
 #define LIMIT_WS_MESSAGE (256u << 10)    /* bytes of a message of a WebSocket: close code 1009 */
 #define LIMIT_WS_QUEUE 64u               /* messages that wait for a peer that does not read: it is not read from */

@@ -217,6 +217,8 @@ static void turn(struct sched *s)
     sched_turn(s);
 }
 
+static uint32_t patience_ms; /* of the watchdog; 0: as it is */
+
 static void open_bench(struct bench *b)
 {
     struct err err = {0};
@@ -225,7 +227,9 @@ static void open_bench(struct bench *b)
                                      .program = "/nonexistent",
                                      .workers = 1,
                                      .execs_waiting = 10,
-                                     .output_memory = 1u << 20};
+                                     .output_memory = 1u << 20,
+                                     .silent_ms = patience_ms,
+                                     .kill_ms = patience_ms};
     const struct sched_settings set = {.idle_timeout_ms = 600000, .limits = limits_default()};
     *b = (struct bench){.s = NULL};
     if (!CHECK(mkdtemp(dir) != NULL) || !CHECK_INT(sched_new(&cfg, &b->s, &err), 0) ||
@@ -310,6 +314,63 @@ TEST(hostile_messages_of_the_wrong_end)
             attacked(&b, what, a_message_of_the_driver);
     }
     recovered(&b);
+    close_bench(&b);
+}
+
+/* It stands still: what is sent stays where it is. */
+static void deaf(struct chan *c)
+{
+    (void)c;
+    for (;;)
+        (void)pause();
+}
+
+/* It reads, and does nothing of what it reads. */
+static void unwilling(struct chan *c)
+{
+    uint32_t type;
+    struct str body;
+    while (chan_recv(c, true, &type, &body) == 1)
+        continue;
+    _exit(0);
+}
+
+/* Runs a command that must be ended by the watchdog once it was told something. */
+static void watched(struct bench *b, void (*fn)(struct chan *c), int sig, uint64_t timeout_ms)
+{
+    struct err err = {0};
+    struct sched_exec *e = NULL;
+    struct sched_exec_info info = {.running = true};
+    const struct sched_exec_request q = {.exec = {.kind = WIRE_EXEC_TEXT, .text = STR("true")},
+                                         .timeout_ms = timeout_ms};
+    struct sched_counts before, after;
+    fake_attack = fn;
+    if (!b->s)
+        open_bench(b);
+    sched_counts(b->s, &before);
+    if (!CHECK_INT(sched_exec(b->session, &q, NULL, &e, &err), 0))
+        return;
+    for (int64_t until = clock_mono() + PATIENCE; (info.running || info.waiting) && clock_mono() < until;) {
+        turn(b->s);
+        sched_exec_info(e, &info);
+        if (sig && info.running) {
+            CHECK_INT(sched_signal(e, sig), 0);
+            sig = 0;
+        }
+    }
+    CHECK(!info.running && !info.waiting);
+    CHECK_INT(info.outcome.kind, OUTCOME_LOST);
+    sched_exec_unref(e);
+    sched_counts(b->s, &after);
+    CHECK_INT(after.workers_lost, before.workers_lost + 1);
+}
+
+TEST(hostile_silence_is_ended)
+{
+    struct bench b = {.s = NULL};
+    patience_ms = 1500; /* a worker that is well reads at once, on whatever machine */
+    watched(&b, deaf, 0, 10);
+    watched(&b, unwilling, SIGKILL, 0);
     close_bench(&b);
 }
 

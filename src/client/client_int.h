@@ -33,6 +33,8 @@ int client_options_read(struct client_verb *v, const char *verb, int argc, char 
                         int min, int max, const char *what);
 /* Shows the help of the verb, which is the local program's. */
 _Noreturn void client_help(const char *verb);
+/* Says what a server has said, so that it cannot act on a terminal. */
+void client_say(struct str text);
 /* Says what went wrong; CLIENT_FAILED. */
 int client_fail(const struct err *err);
 

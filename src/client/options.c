@@ -18,9 +18,17 @@
 
 #define OPTS_MAX 12
 
+void client_say(struct str text)
+{
+    BUF_AUTO struct buf safe;
+    buf_init(&safe, 64u << 10);
+    cli_put_guest(&safe, text, 0);
+    cli_error("%s", safe.err || !safe.n ? "the server's message cannot be shown" : safe.p);
+}
+
 int client_fail(const struct err *err)
 {
-    cli_error("%s", err->text);
+    client_say(str_c(err->text));
     return CLIENT_FAILED;
 }
 

@@ -359,11 +359,11 @@ static int explain(const struct options *o, const struct json_tree *t)
     struct outcome out = outcome_of(t);
     struct str note = json_tree_text(t, "note"), refused = json_tree_text(t, "error.message");
     if (str_eqc(json_tree_text(t, "status"), "refused")) {
-        cli_error("%.*s", (int)refused.n, refused.n ? refused.p : "");
+        client_say(refused);
         return CLIENT_FAILED;
     }
     if (note.n && !o->quiet)
-        cli_error("%.*s", (int)note.n, note.p);
+        client_say(note);
     else if (out.kind == OUTCOME_LOST)
         cli_error("the worker ended unexpectedly; how the command ended is not known");
     else if (out.kind == OUTCOME_KILLED && out.reason > REASON_SIGNAL && !o->quiet)

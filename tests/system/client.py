@@ -321,6 +321,23 @@ def errors_say_what_helps(t):
 
 
 @case
+def a_server_cannot_act_on_the_terminal(t):
+    """One that answers with control characters in its message."""
+    with socket.create_server(('127.0.0.1', 0)) as l:
+        def serve():
+            c, _ = l.accept()
+            c.recv(65536)
+            body = json.dumps({'error': {'code': 'not_found', 'message': 'no \x1b[2J\u009b2J\r\n\u202e'}}).encode()
+            c.sendall(b'HTTP/1.1 404 Not Found\r\nContent-Length: %d\r\nConnection: close\r\n\r\n' % len(body) + body)
+            c.close()
+        threading.Thread(target=serve, daemon=True).start()
+        r = verb(None, 'session', 'show', 'x', url='http://127.0.0.1:%d' % l.getsockname()[1])
+        t.equal(r.status, 125)
+        t.ok(r.err.isprintable() or r.err[:-1].isprintable(), r.err)
+        t.ok('\\x1b[2J' in r.err, r.err)
+
+
+@case
 def keys(t):
     key = subprocess.run([BINARY, 'keys', 'create', '--state', t.path('state'), '--capabilities', 'sessions.read'],
                          stdout=subprocess.PIPE, check=True).stdout.decode().strip()

@@ -98,6 +98,11 @@ void cas_close(struct cas *c)
 
 int cas_put(struct cas *c, struct str data, struct cas_id *ret)
 {
+    return cas_put_unless(c, data, NULL, ret);
+}
+
+int cas_put_unless(struct cas *c, struct str data, const struct cas_id *named, struct cas_id *ret)
+{
     OWN_MEMORY;
     struct cas_hash h;
     struct cas_id id;
@@ -108,6 +113,10 @@ int cas_put(struct cas *c, struct str data, struct cas_id *ret)
     cas_hash_init(&h);
     cas_hash_add(&h, data.p, data.n);
     cas_hash_end(&h, id.b);
+    if (named && cas_id_cmp(&id, named) == 0) {
+        *ret = id;
+        return 0;
+    }
     int r = cas__hold(c);
     if (r == 0)
         r = cas__load(c);

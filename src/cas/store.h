@@ -55,6 +55,11 @@ void cas_close(struct cas *c);
  * -ENOMEM, -ENOSPC, -EIO; -EROFS without CAS_WRITE. */
 int cas_put(struct cas *c, struct str data, struct cas_id *ret) __attribute__((warn_unused_result));
 
+/* The same; but a blob of which the name is @named (may be NULL) is there, and is named where gc looks as long as the
+ * caller says so: it costs its hash and begins no hold. */
+int cas_put_unless(struct cas *c, struct str data, const struct cas_id *named, struct cas_id *ret)
+    __attribute__((warn_unused_result));
+
 /* Appends the blob's bytes to @out: 0; -ENOENT when there is none; -EIO when it is damaged; -EFBIG when it does not fit
  * into @out's limit. */
 int cas_get(struct cas *c, const struct cas_id *id, struct buf *out) __attribute__((warn_unused_result));

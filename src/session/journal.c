@@ -181,6 +181,8 @@ static void on_attend(void *arg)
 
 int journal__release(struct journal *j)
 {
+    if (!cas_held(j->store))
+        return 0;
     /* Between two calls of the journal, all that it has put is named by what it has appended. */
     int r = j->shared ? cas_flush(j->store) : 0;
     for (struct journal *o = j->shared ? j->shared->journals : NULL; o && r == 0; o = o->next) {

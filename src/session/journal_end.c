@@ -41,9 +41,11 @@ static int store_state(struct journal *j, struct trace_state *ret)
 {
     struct str shell = session_shell_state(j->session);
     *ret = (struct trace_state){0};
-    int r = vfs_image_store(session_tree(j->session), session_canon(j->session), j->store, &ret->root, &ret->image);
+    /* What the log's last state names is there, and is named. */
+    int r = vfs_image_store_again(session_tree(j->session), session_canon(j->session), j->store, &j->state.image,
+                                  &ret->root, &ret->image);
     if (r == 0 && shell.n)
-        r = cas_put(j->store, shell, &ret->shell);
+        r = cas_put_unless(j->store, shell, &j->state.shell, &ret->shell);
     return r;
 }
 

@@ -19,7 +19,8 @@ enum mount_kind { MOUNT_PROVIDER, MOUNT_DIR, MOUNT_FILE };
 
 struct storing {
     struct cas *c;
-    struct buf blob; /* of the page that is being stored */
+    const struct cas_id *named; /* the image of before, or NULL */
+    struct buf blob;            /* of the page that is being stored */
 };
 
 static int put_blob(struct storing *s, struct cas_id *ret)
@@ -158,19 +159,25 @@ static int store(struct storing *s, struct vfs *v, struct vfs_canon *k, struct c
     if (rc < 0)
         return rc;
     put_image(&s->blob, v, k);
-    return put_blob(s, ret_image);
+    return s->blob.err ? s->blob.err : cas_put_unless(s->c, buf_str(&s->blob), s->named, ret_image);
 }
 
-int vfs_image_store(struct vfs *v, struct vfs_canon *k, struct cas *c, struct cas_id *ret_root,
-                    struct cas_id *ret_image)
+int vfs_image_store_again(struct vfs *v, struct vfs_canon *k, struct cas *c, const struct cas_id *named,
+                          struct cas_id *ret_root, struct cas_id *ret_image)
 {
     struct mem_account *acc = mem_use(NULL);
-    struct storing s = {.c = c};
+    struct storing s = {.c = c, .named = named};
     buf_init(&s.blob, LIMIT_CAS_BLOB);
     int rc = store(&s, v, k, ret_root, ret_image);
     buf_done(&s.blob);
     mem_use(acc);
     return rc;
+}
+
+int vfs_image_store(struct vfs *v, struct vfs_canon *k, struct cas *c, struct cas_id *ret_root,
+                    struct cas_id *ret_image)
+{
+    return vfs_image_store_again(v, k, c, NULL, ret_root, ret_image);
 }
 
 /* ---- loading ---- */

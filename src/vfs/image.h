@@ -52,6 +52,11 @@ int vfs_content_id(struct vfs *v, uint64_t ino, struct cas_id *ret) __attribute_
 int vfs_image_store(struct vfs *v, struct vfs_canon *k, struct cas *c, struct cas_id *ret_root,
                     struct cas_id *ret_image) __attribute__((warn_unused_result));
 
+/* The same, of a tree whose image was @named the last time, which something still names where gc looks (cas/store.h):
+ * when it is that still, nothing is put. */
+int vfs_image_store_again(struct vfs *v, struct vfs_canon *k, struct cas *c, const struct cas_id *named,
+                          struct cas_id *ret_root, struct cas_id *ret_image) __attribute__((warn_unused_result));
+
 /* What a loaded tree needs of its surroundings. */
 struct vfs_image_host {
     int fd; /* of the mount's directory or file, taken when loading succeeds; -1: not there, ESTALE for what is the

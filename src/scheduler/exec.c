@@ -399,16 +399,21 @@ static void send_input(struct sched_exec *e)
     }
 }
 
+static void add_output(struct sched_exec *e, uint8_t stream, struct str data)
+{
+    struct buf *b = &e->out[stream];
+    size_t room = LIMIT_TRACE_OUTPUT - b->n;
+    e->total[stream] += data.n;
+    if (b->n == e->total[stream] - data.n)
+        buf_add(b, data.p, data.n < room ? data.n : room);
+}
+
 static bool take_output(struct sched_exec *e, struct str body)
 {
     struct wire_output m;
     if (wire_get_output(body, &m))
         return false;
-    struct buf *b = &e->out[m.stream];
-    size_t room = LIMIT_TRACE_OUTPUT - b->n;
-    e->total[m.stream] += m.data.n;
-    if (b->n == e->total[m.stream] - m.data.n)
-        buf_add(b, m.data.p, m.data.n < room ? m.data.n : room);
+    add_output(e, m.stream, m.data);
     notify(e);
     return true;
 }
@@ -420,6 +425,8 @@ static bool take_result(struct sched_exec *e, struct str body)
     if (buf_adds(&e->result_text, body) || wire_get_result(buf_str(&e->result_text), &e->result) ||
         e->result.error > 0)
         return false;
+    if (e->result.stream)
+        add_output(e, e->result.stream, e->result.output);
     e->has_result = true;
     e->outcome = e->result.outcome;
     if (e->result.error == 0) {

@@ -267,6 +267,8 @@ void wire_put_result(struct buf *out, const struct wire_result *m)
     put_str(out, m->prompt2);
     put_u8(out, m->exited);
     put_str(out, m->decisions);
+    put_u8(out, m->stream);
+    put_str(out, m->output);
 }
 
 int wire_get_result(struct str body, struct wire_result *ret)
@@ -290,6 +292,10 @@ int wire_get_result(struct str body, struct wire_result *ret)
     ret->prompt2 = cursor_str(&c);
     ret->exited = get_bool(&c);
     ret->decisions = cursor_str(&c);
+    ret->stream = get_enum(&c, 3);
+    ret->output = cursor_str(&c);
+    if ((ret->stream == 0) != (ret->output.n == 0))
+        return -EBADMSG;
     return finish(&c);
 }
 

@@ -154,6 +154,10 @@ struct wire_result {
     /* Which programs of the userland, and modules of the session's own, ran, each once: lines of name, engine and why
      * the C command of that name did not (empty: there is none), apart by tabs. */
     struct str decisions;
+    /* What it printed last, when the worker has not sent it as OUTPUT: of stream 1 or 2 (0: none). To a driver of many
+     * sessions, which then is woken once. */
+    uint8_t stream;
+    struct str output;
 };
 
 /* One line of wire_result.decisions. */

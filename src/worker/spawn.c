@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 
 #include "base/err.h"
@@ -84,6 +85,13 @@ int worker_spawn(const struct worker_config *cfg, struct worker *ret, struct err
     int sv[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sv))
         return err_set(err, -errno, "cannot make a socket pair: %s", errtab_text(errno));
+    const struct timeval quiet = {.tv_usec = WORKER_QUIET_MS * 1000};
+    if (setsockopt(sv[1], SOL_SOCKET, SO_RCVTIMEO, &quiet, sizeof(quiet))) {
+        int e = -errno;
+        fd_close(&sv[0]);
+        fd_close(&sv[1]);
+        return err_set(err, e, "cannot set up a worker's socket: %s", errtab_text(e));
+    }
     (void)fflush(NULL); /* or both processes would write it */
     struct confine_report report;
     pid_t pid = confine_clone(&report);

@@ -24,7 +24,7 @@ struct hosted {
     struct session *session;
     struct journal *journal; /* of a session that is kept: it owns the session */
     struct session_host host;
-    char *pending; /* output not sent yet: LIMIT_MSG_DATA bytes; NULL until there is some */
+    char *pending; /* output not sent yet: LIMIT_MSG_DATA bytes; NULL until there is some (pending_get()) */
     struct policy policy; /* of the session */
     size_t n_pending;
     int stream;             /* which stream it is of */
@@ -48,13 +48,14 @@ struct serving {
     uint32_t n_mounts; /* descriptors that are not a session's yet */
     struct hosted *open[LIMIT_WORKER_SESSIONS]; /* by number */
     uint32_t n_open;                            /* no number from here on is in use */
+    char *spare;                                /* a buffer for the pending output of whoever prints next, or NULL */
     bool blocked;                               /* the socket was full */
     bool sync_asked;                            /* SYNC is not answered */
     int fatal;                                  /* negative errno: leave */
 };
 
 #define FLUSH_EVERY (5 * CLOCK_MS)
-#define SYNC_AFTER_MS 5               /* of quiet */
+#define SYNC_AFTER_MS WORKER_QUIET_MS /* of quiet */
 #define SYNC_AT_LAST (100 * CLOCK_MS) /* however busy the client is */
 #define SYNC_MANY CLOCK_S             /* the same, where other sessions wait meanwhile */
 
@@ -91,6 +92,23 @@ static int flush(struct hosted *h, bool wait)
     return r;
 }
 
+/* One buffer goes from exec to exec. Freeing that much each time makes the allocator put all its free pieces together,
+ * which then have to be cut anew: a tenth of a short exec. */
+static void pending_get(struct hosted *h)
+{
+    h->pending = h->w->spare ? h->w->spare : mem_alloc(LIMIT_MSG_DATA);
+    h->w->spare = NULL;
+}
+
+static void pending_put(struct hosted *h)
+{
+    if (h->w->spare)
+        mem_free(h->pending);
+    else
+        h->w->spare = h->pending;
+    h->pending = NULL;
+}
+
 static ssize_t take_output(void *arg, int stream, const void *p, size_t n)
 {
     struct hosted *h = arg;
@@ -101,7 +119,7 @@ static ssize_t take_output(void *arg, int stream, const void *p, size_t n)
             return r == -EAGAIN ? -EAGAIN : -EPIPE;
     }
     if (!h->pending)
-        h->pending = mem_alloc(LIMIT_MSG_DATA);
+        pending_get(h);
     size_t room = LIMIT_MSG_DATA - h->n_pending;
     size_t take = n < room ? n : room;
     memcpy(h->pending + h->n_pending, p, take);
@@ -132,11 +150,19 @@ static void reply_error(struct serving *w, uint32_t to, int error, const char *t
     reply(w, to, &m);
 }
 
+#define WITH_RESULT 8192u /* bytes of output that RESULT takes along */
+
 static void send_result(struct hosted *h, const struct wire_result *m)
 {
-    if (flush(h, true))
+    struct wire_result all = *m;
+    if (h->w->cfg->many && h->n_pending && h->n_pending <= WITH_RESULT) {
+        all.stream = (uint8_t)h->stream;
+        all.output = str_of(h->pending, h->n_pending);
+        h->n_pending = 0;
+    } else if (flush(h, true)) {
         return;
-    wire_put_result(chan_scratch(&h->w->chan), m);
+    }
+    wire_put_result(chan_scratch(&h->w->chan), &all);
     send_scratch(h->w, WIRE_RESULT, h->number);
 }
 
@@ -682,8 +708,8 @@ static void step(struct hosted *h)
             journal_ended(h->journal, &res);
         send_result(h, &res);
         h->wake = INT64_MAX;
-        mem_free(h->pending); /* an idle session holds nothing of it */
-        h->pending = NULL;
+        if (h->pending)
+            pending_put(h); /* an idle session holds nothing of it */
     } else if (h->journal) {
         journal_show(h->journal);
     }
@@ -775,11 +801,22 @@ static void turn(struct serving *w)
     if (sync && (timeout < 0 || timeout > SYNC_AFTER_MS))
         timeout = SYNC_AFTER_MS;
     bool room = w->blocked || ask_push(&w->userland->ask) == -EAGAIN;
-    bool quiet = chan_wait(&w->chan, true, room, timeout) == -ETIMEDOUT && timeout == SYNC_AFTER_MS;
+    uint32_t type;
+    struct str body;
+    bool quiet = false, timed = sync && !room && timeout == SYNC_AFTER_MS;
+    /* The socket's own time limit is this one: one call in place of two, between two execs of a client that goes on. */
+    if (!timed)
+        (void)chan_wait(&w->chan, true, room, timeout);
+    int r = chan_recv(&w->chan, timed, &type, &body);
+    quiet = timed && r == 0;
     if (sync)
         sync_some(w, quiet);
     flush_all(w);
-    receive(w);
+    /* One message, then whoever it is for has a turn: that nothing else has come need not be asked. */
+    if (r == 1)
+        on_message(w, (enum wire_type)type, w->chan.from, body);
+    else if (r < 0 && r != -EINTR && w->fatal == 0)
+        w->fatal = r;
 }
 
 static int say_ready(struct serving *w, uint64_t applied, uint64_t missing, struct str notes)
@@ -817,6 +854,7 @@ int worker_serve(int sock, const struct worker_config *cfg, struct userland *use
             hosted_free(w->open[i]);
     }
     journal_store_close(w->store);
+    mem_free(w->spare);
     if (MEM_LEAK_CHECK)
         free_all(w);
     return r == -EPIPE ? 0 : r;

@@ -32,6 +32,8 @@ struct worker {
     bool kept;
 };
 
+#define WORKER_QUIET_MS 5 /* a worker waits so long for a message before it uses the time for the disk */
+
 struct worker_config {
     const int *mount_fds; /* O_PATH descriptors; the worker gets copies, the caller keeps and closes its own */
     uint32_t n_mounts;

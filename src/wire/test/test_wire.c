@@ -100,6 +100,18 @@ TEST(result_round_trip)
     CHECK(got.inodes == UINT64_MAX);
     CHECK_INT(got.root[31], 7);
     CHECK(got.exited);
+    CHECK_INT(got.stream, 0);
+    m.stream = 2;
+    m.output = STR("late");
+    buf_clear(&b);
+    wire_put_result(&b, &m);
+    CHECK_INT(wire_get_result(buf_str(&b), &got), 0);
+    CHECK_INT(got.stream, 2);
+    CHECK(str_eqc(got.output, "late"));
+    m.stream = 0; /* bytes of no stream */
+    buf_clear(&b);
+    wire_put_result(&b, &m);
+    CHECK_INT(wire_get_result(buf_str(&b), &got), -EBADMSG);
 }
 
 TEST(pieces_of_a_module_lie_within_it)

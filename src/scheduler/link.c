@@ -263,6 +263,8 @@ static void on_events(void *arg, uint32_t events)
         l->heard++;
         if (!take_message(l, type, body) && !l->dead)
             sched__link_dead(l, "it sent what the protocol does not allow");
+        if (l->n_running == 0)
+            break; /* hardly anything more has come, and if so it is told again */
     }
     if (r < 0 && !l->dead)
         sched__link_dead(l, r == -EBADMSG ? "it sent a message that is none" : "its socket is closed");

@@ -208,6 +208,7 @@ static void tenant_free(struct sched_tenant *t)
         sched_unref(s);
     }
     map_done(&t->sessions);
+    sched__names_forget(t);
     cas_close(t->store);
     state_close(t->state);
     mem_free(t->name);

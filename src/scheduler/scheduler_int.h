@@ -4,6 +4,7 @@
 /* scheduler_int - what the files of the scheduler share. */
 
 #include <sys/types.h>
+#include <time.h>
 
 #include "base/map.h"
 #include "cas/store.h"
@@ -73,6 +74,8 @@ struct sched_tenant {
     struct link *links;
     uint32_t n_links;
     struct map sessions; /* by id: those that are open or referred to */
+    struct map named; /* ids (heap) by name, as of: */
+    struct timespec names_of;
     struct cas *fork_store; /* of the lane of names, while a job of it runs */
     uint32_t n_forking;
     struct spare *spares;
@@ -248,6 +251,8 @@ struct link *sched__link_new(struct sched_tenant *t, struct err *err);
 /* The record of a session that is there; it is found by its id from now on. */
 struct sched_session *sched__session_new(struct sched_tenant *t, const char *id, const char *name);
 
+/* Forgets which names are known to lead where. */
+void sched__names_forget(struct sched_tenant *t);
 /* A message of the session's worker. False: it is not what the protocol allows. */
 bool sched__session_message(struct sched_session *s, uint32_t type, struct str body);
 /* Its worker is gone. */

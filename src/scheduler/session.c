@@ -17,6 +17,7 @@
 #include "types/errtab.h"
 
 #define FORK_WAIT_MS 1000
+#define NAMES_KEPT 1024u
 #define ROOM_LEFT (LIMIT_WORKER_SESSIONS * 3 / 4) /* from here on opening one closes the one used longest ago */
 
 static void try_close(struct sched_session *s);
@@ -464,12 +465,43 @@ void sched_create(struct sched_tenant *t, struct str name, const struct sched_se
     sched_unref(s);
 }
 
+void sched__names_forget(struct sched_tenant *t)
+{
+    struct map_iter it = {0};
+    while (map_next(&t->named, &it))
+        mem_free(it.val);
+    map_done(&t->named);
+    t->named = (struct map){0};
+}
+
+/* The session with this name, if it is open here: nobody can remove that. Other processes may give its name to another
+ * one at any time, which changes the directory of names; a change in the tick of the clock in which it was looked at
+ * would not show, so what is younger than a second is not kept. */
+static struct sched_session *find_named(struct sched_tenant *t, struct str who)
+{
+    struct timespec now_of;
+    char id[STATE_ID_MAX];
+    bool known = state_names_changed(t->state, &now_of) == 0;
+    if (!known || now_of.tv_sec != t->names_of.tv_sec || now_of.tv_nsec != t->names_of.tv_nsec ||
+        t->named.count > NAMES_KEPT)
+        sched__names_forget(t);
+    t->names_of = now_of;
+    const char *kept = known ? map_get(&t->named, who) : NULL;
+    struct sched_session *s = kept ? map_get(&t->sessions, str_c(kept)) : NULL;
+    if (s && s->place == OPEN)
+        return s;
+    if (state_session_named(t->state, who, id))
+        return NULL;
+    if (known && !kept && clock_wall() - (now_of.tv_sec + 1) * CLOCK_S > 0)
+        map_set(&t->named, who, mem_dup(id, strlen(id)));
+    return map_get(&t->sessions, str_c(id));
+}
+
 int sched_find(struct sched_tenant *t, struct str who, struct sched_session **ret, struct err *err)
 {
     struct sched_session *s = map_get(&t->sessions, who);
-    char id[STATE_ID_MAX];
-    if (!s && state_session_named(t->state, who, id) == 0)
-        s = map_get(&t->sessions, str_c(id));
+    if (!s)
+        s = find_named(t, who);
     if (s && !str_eqc(who, s->id)) { /* another process may have named it so since */
         memcpy(s->name, who.p, who.n);
         s->name[who.n] = 0;

@@ -230,16 +230,18 @@ static void send_file(struct reading *f)
     f->partial = range == 0 && !unchanged;
     f->at = f->from;
     /* What has come with the first look is all of it, or is asked for anew. */
-    if (f->block.n == f->st.size)
-        f->given = (size_t)f->from;
-    else
+    bool whole = f->block.n == f->st.size;
+    struct str bytes = unchanged || !whole ? STR("") : str_of(f->block.p + f->from, (size_t)(f->to - f->from));
+    if (!whole)
         buf_clear(&f->block);
+    r->streaming = !unchanged && !whole;
     struct MHD_Response *resp =
-        unchanged ? MHD_create_response_from_buffer(0, (void *)(uintptr_t)"", MHD_RESPMEM_PERSISTENT)
-                  : MHD_create_response_from_callback(f->to - f->from, BLOCK, read_blocks, f, NULL);
+        r->streaming
+            ? MHD_create_response_from_callback(f->to - f->from, BLOCK, read_blocks, f, NULL)
+            : MHD_create_response_from_buffer(bytes.n, (void *)(uintptr_t)(bytes.n ? bytes.p : ""),
+                                              MHD_RESPMEM_MUST_COPY);
     if (resp)
         add_headers(f, resp);
-    r->streaming = true;
     request_reply(r, resp,
                   unchanged    ? MHD_HTTP_NOT_MODIFIED
                   : f->partial ? MHD_HTTP_PARTIAL_CONTENT

@@ -403,6 +403,20 @@ static void tell_watchdog(struct server *sv)
     sv->tell_next = now + sv->watchdog;
 }
 
+#define RUNS 4 /* of libmicrohttpd in a row, then the others are looked at */
+
+/* After a request was read or answered, libmicrohttpd wants to look at its connection once more at once. */
+static void run_connections(struct server *sv)
+{
+    MHD_UNSIGNED_LONG_LONG ms;
+    for (int i = 0; i < RUNS; i++) {
+        sv->resumed = false;
+        (void)MHD_run(sv->daemon);
+        if (!sv->resumed && (MHD_get_timeout(sv->daemon, &ms) != MHD_YES || ms > 0))
+            break;
+    }
+}
+
 /* The scheduler and libmicrohttpd have an epoll set each. They are polled, not put into a third one: a set within a set
  * is not always woken (seen with Linux 6.18, when an eventfd of the inner set is written by another thread). Each is
  * turned to when it has something, or when a time has come; the scheduler first, so that what it has answered is sent
@@ -416,10 +430,8 @@ static void serve(struct server *sv)
             take_signals(sv);
         if (n <= 0 || p[0].revents || sched_deadline(sv->sched) <= clock_mono())
             sched_turn(sv->sched);
-        if (n <= 0 || p[1].revents || sv->resumed) {
-            sv->resumed = false;
-            (void)MHD_run(sv->daemon);
-        }
+        if (n <= 0 || p[1].revents || sv->resumed)
+            run_connections(sv);
         tell_watchdog(sv);
     }
 }

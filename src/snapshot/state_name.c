@@ -59,6 +59,15 @@ int state__name_owner(struct state *s, const char *name, char ret_id[STATE_ID_MA
     return r;
 }
 
+int state_names_changed(struct state *s, struct timespec *ret)
+{
+    struct stat st;
+    if (fstat(s->names, &st))
+        return -errno;
+    *ret = st.st_mtim;
+    return 0;
+}
+
 int state_session_named(struct state *s, struct str name, char ret_id[STATE_ID_MAX])
 {
     char text[STATE_NAME_MAX + 1] = "";

@@ -50,6 +50,7 @@ static int confined(long (*attempt)(long arg), long arg)
     struct confine_report report;
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sv))
         return UNCONFINED;
+    fd_close(&sv[0]); /* or what it sends may reach this end, whatever name it gives */
     pid_t pid = confine_clone(&report);
     if (pid == 0) {
         struct err err;
@@ -67,7 +68,6 @@ static int confined(long (*attempt)(long arg), long arg)
             _exit(UNCONFINED);
         _exit(attempt(arg) >= 0 ? ESCAPED : REFUSED);
     }
-    fd_close(&sv[0]);
     fd_close(&sv[1]);
     int status;
     if (pid < 0 || waitpid(pid, &status, 0) != pid)

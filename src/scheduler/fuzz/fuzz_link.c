@@ -7,6 +7,7 @@
  */
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -66,7 +67,9 @@ static bool answer_until(uint32_t want)
 {
     uint32_t type;
     struct str body;
-    for (int i = 0; i < 10; i++) {
+    for (int i = 0; i < 200; i++) {
+        struct pollfd p[] = {{sched_fd(sched), POLLIN, 0}, {worker.fd, POLLIN, 0}};
+        (void)poll(p, worker.fd >= 0 ? 2 : 1, 50); /* a session is made by the thread for the disk */
         sched_turn(sched);
         while (chan_recv(&worker, false, &type, &body) == 1) {
             const struct wire_reply r = {.error = 0};

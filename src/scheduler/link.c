@@ -20,8 +20,8 @@
 #include "types/errtab.h"
 #include "wasm/wasm.h"
 
-#define MESSAGES_AT_ONCE 64       /* of one worker, then the others have a turn */
-#define END_WAIT (10 * CLOCK_S)   /* for a worker that was told to end: it writes what is not on the disk */
+#define MESSAGES_AT_ONCE 64     /* of one worker, then the others have a turn */
+#define END_WAIT (10 * CLOCK_S) /* for a worker that was told to end: it writes what is not on the disk */
 #define END_PAUSE (2 * CLOCK_MS)
 
 /* ---- the watchdog ---- */
@@ -147,7 +147,7 @@ int sched__send(struct link *l, uint32_t type, uint32_t number, struct str body,
         return -EAGAIN;
     l->worker.chan.to = number;
     if (!l->head && n_fds == 0 && body.n <= most) {
-        int r = chan_try_send(&l->worker.chan, type, body);
+        int r = chan_try_send(&l->worker.chan, type, body, (struct str){0});
         if (r == 0)
             watch(l);
         if (r == 0)

@@ -234,8 +234,14 @@ int wire_get_exec(struct str body, struct arena *a, struct wire_exec *ret)
 
 void wire_put_output(struct buf *out, const struct wire_output *m)
 {
-    put_u8(out, m->stream);
-    put_str(out, m->data);
+    wire_put_output_head(out, m->stream, m->data.n);
+    buf_adds(out, m->data);
+}
+
+void wire_put_output_head(struct buf *out, uint8_t stream, size_t n)
+{
+    put_u8(out, stream);
+    put_u32(out, (uint32_t)n);
 }
 
 int wire_get_output(struct str body, struct wire_output *ret)

@@ -188,7 +188,7 @@ enum wire_fs_op {
     WIRE_FS_STAT,
     WIRE_FS_READ, /* length bytes at offset; side */
     WIRE_FS_READLINK,
-    WIRE_FS_LIST, /* names after `data`, as many as fit, each followed by a NUL */
+    WIRE_FS_LIST,   /* names after `data`, as many as fit, each followed by a NUL */
     WIRE_FS_LOOK,   /* STAT that follows symlinks */
     WIRE_FS_HASH,   /* LOOK at a regular file, and the SHA-256 of its bytes as data: 32 bytes */
     WIRE_FS_MATCH,  /* the same; -EILSEQ unless the hash is `data` (empty: unless there is no such path) */
@@ -305,6 +305,8 @@ void wire_put_create(struct buf *out, const struct wire_create *m);
 void wire_put_exec(struct buf *out, const struct wire_exec *m);
 /* See wire_put_ready(). */
 void wire_put_output(struct buf *out, const struct wire_output *m);
+/* What stands before the @n bytes of data of an output message, for who has them elsewhere. */
+void wire_put_output_head(struct buf *out, uint8_t stream, size_t n);
 /* See wire_put_ready(). */
 void wire_put_result(struct buf *out, const struct wire_result *m);
 /* See wire_put_ready(). */

@@ -23,7 +23,8 @@ static int send_piece(struct ask *a, bool wait)
     wire_put_compile(b, &m);
     int r = b->err;
     if (r == 0)
-        r = wait ? chan_send(a->chan, WIRE_COMPILE, buf_str(b)) : chan_try_send(a->chan, WIRE_COMPILE, buf_str(b));
+        r = wait ? chan_send(a->chan, WIRE_COMPILE, buf_str(b))
+                 : chan_try_send(a->chan, WIRE_COMPILE, buf_str(b), (struct str){0});
     if (r == 0 && a->take_back)
         a->take_back = false;
     else if (r == 0)

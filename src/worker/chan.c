@@ -53,8 +53,9 @@ static void set_u32(char *p, uint32_t v)
         p[i] = (char)(v >> (8 * i));
 }
 
-/* Takes one received frame: 1 when the message is whole, 0 when more frames follow. */
-static int take_frame(struct chan *c, size_t n)
+/* Takes one received frame: 1 and *ret_body when the message is whole, 0 when more frames follow. A message of one
+ * frame stays where it was received. */
+static int take_frame(struct chan *c, size_t n, struct str *ret_body)
 {
     if (n < WIRE_HEADER)
         return -EBADMSG;
@@ -63,13 +64,19 @@ static int take_frame(struct chan *c, size_t n)
     if (type == 0 || type >= WIRE_TYPE_COUNT || (flags & ~WIRE_MORE) || ((flags & WIRE_MORE) && n == WIRE_HEADER) ||
         (c->type && (c->type != type || c->from != session)))
         return -EBADMSG;
+    c->from = session;
+    if (!c->type && !(flags & WIRE_MORE)) {
+        c->type = type;
+        *ret_body = str_of(c->frame + WIRE_HEADER, n - WIRE_HEADER);
+        return 1;
+    }
     if (!c->type)
         buf_clear(&c->body);
     c->type = type;
-    c->from = session;
     int e = buf_add(&c->body, c->frame + WIRE_HEADER, n - WIRE_HEADER);
     if (e)
         return e == -EFBIG ? -EBADMSG : e;
+    *ret_body = buf_str(&c->body);
     return flags & WIRE_MORE ? 0 : 1;
 }
 
@@ -110,12 +117,13 @@ int chan_recv(struct chan *c, bool wait, uint32_t *ret_type, struct str *ret_bod
             return errno == EINTR && !wait ? 0 : errno == EINTR ? -EINTR : -EPIPE;
         if (n == 0)
             return -EPIPE;
-        int r = (size_t)n > CHAN_FRAME ? -EBADMSG : take_frame(c, (size_t)n);
+        struct str body;
+        int r = (size_t)n > CHAN_FRAME ? -EBADMSG : take_frame(c, (size_t)n, &body);
         if (r == 0)
             continue;
         if (r > 0) {
             *ret_type = c->type;
-            *ret_body = buf_str(&c->body);
+            *ret_body = body;
         }
         c->type = 0;
         return r;
@@ -203,11 +211,15 @@ int chan_send(struct chan *c, uint32_t type, struct str body)
     return 0;
 }
 
-int chan_try_send(struct chan *c, uint32_t type, struct str body)
+int chan_try_send(struct chan *c, uint32_t type, struct str head, struct str rest)
 {
-    if (body.n > CHAN_FRAME - WIRE_HEADER)
+    char frame_head[WIRE_HEADER];
+    if (head.n > CHAN_FRAME - WIRE_HEADER || rest.n > CHAN_FRAME - WIRE_HEADER - head.n)
         return -EMSGSIZE;
-    return send_frame(c, type, 0, body, -1);
+    put_header(frame_head, type, 0, c->to);
+    struct iovec v[3] = {
+        {frame_head, sizeof(frame_head)}, {(void *)(uintptr_t)head.p, head.n}, {(void *)(uintptr_t)rest.p, rest.n}};
+    return send_pieces(c, v, rest.n ? 3 : 2, NULL, 0);
 }
 
 int chan_send_fd(struct chan *c, uint32_t type, int fd)

@@ -20,15 +20,15 @@
 #define CHAN_FDS 16
 
 struct chan {
-    int fd;          /* owned */
-    struct buf body; /* the message being put together, or the last one given out */
-    struct buf out;  /* scratch for encoding */
-    uint32_t type;   /* of the message being put together; 0 none */
-    uint32_t from;   /* its session, or that of the last one given out */
-    uint32_t to;     /* the session that what is sent is for; set by who sends */
-    bool takes_fds;  /* set by who wants descriptors */
+    int fd;             /* owned */
+    struct buf body;    /* the message being put together, or the last one given out that came in several frames */
+    struct buf out;     /* scratch for encoding */
+    uint32_t type;      /* of the message being put together; 0 none */
+    uint32_t from;      /* its session, or that of the last one given out */
+    uint32_t to;        /* the session that what is sent is for; set by who sends */
+    bool takes_fds;     /* set by who wants descriptors */
     int came[CHAN_FDS]; /* descriptors of the last message, or -1; closed at the next unless taken */
-    char *frame;     /* CHAN_FRAME bytes */
+    char *frame;        /* CHAN_FRAME bytes */
 };
 
 /* Takes @fd. */
@@ -44,8 +44,8 @@ int chan_recv(struct chan *c, bool wait, uint32_t *ret_type, struct str *ret_bod
 /* Sends, waiting while the socket is full: 0, -EPIPE, -EINTR is not given. */
 int chan_send(struct chan *c, uint32_t type, struct str body);
 
-/* Sends a message of one frame if the socket takes it now: 0, -EAGAIN, -EPIPE. */
-int chan_try_send(struct chan *c, uint32_t type, struct str body);
+/* Sends a message of one frame, @head and then @rest, if the socket takes it now: 0, -EAGAIN, -EPIPE, -EMSGSIZE. */
+int chan_try_send(struct chan *c, uint32_t type, struct str head, struct str rest);
 
 /* Sends the scratch buffer, which fits into one frame, together with @fd (not taken): as chan_send_scratch(). */
 int chan_send_fd(struct chan *c, uint32_t type, int fd);

@@ -44,8 +44,8 @@ struct serving {
     struct vfs *tmpl;
     const struct worker_config *cfg;
     struct userland *userland;
-    struct journal_store *store; /* of many sessions; opened for the first */
-    uint32_t n_mounts; /* descriptors that are not a session's yet */
+    struct journal_store *store;                /* of many sessions; opened for the first */
+    uint32_t n_mounts;                          /* descriptors that are not a session's yet */
     struct hosted *open[LIMIT_WORKER_SESSIONS]; /* by number */
     uint32_t n_open;                            /* no number from here on is in use */
     char *spare;                                /* a buffer for the pending output of whoever prints next, or NULL */
@@ -61,34 +61,36 @@ struct serving {
 
 /* ---- output ---- */
 
-static int encode_output(struct hosted *h, struct buf **ret)
+/* One message of output: 0, -EAGAIN (never with @wait), or an error, which ends the worker. */
+static int send_output(struct hosted *h, int stream, struct str data, bool wait)
 {
-    struct buf *b = chan_scratch(&h->w->chan);
-    const struct wire_output m = {(uint8_t)h->stream, str_of(h->pending, h->n_pending)};
-    wire_put_output(b, &m);
-    *ret = b;
-    return b->err;
+    struct serving *w = h->w;
+    if (h->running && h->journal)
+        journal_show(h->journal);
+    struct buf *b = chan_scratch(&w->chan);
+    w->chan.to = h->number;
+    wire_put_output_head(b, (uint8_t)stream, data.n);
+    if (wait)
+        buf_adds(b, data);
+    int r = b->err;
+    if (r == 0)
+        r = wait ? chan_send(&w->chan, WIRE_OUTPUT, buf_str(b))
+                 : chan_try_send(&w->chan, WIRE_OUTPUT, buf_str(b), data);
+    w->blocked = r == -EAGAIN;
+    if (r == 0)
+        h->flushed = clock_mono();
+    else if (r != -EAGAIN)
+        w->fatal = r;
+    return r;
 }
 
 static int flush(struct hosted *h, bool wait)
 {
-    struct serving *w = h->w;
     if (h->n_pending == 0)
         return 0;
-    if (h->running && h->journal)
-        journal_show(h->journal);
-    struct buf *b;
-    int r = encode_output(h, &b);
-    w->chan.to = h->number;
+    int r = send_output(h, h->stream, str_of(h->pending, h->n_pending), wait);
     if (r == 0)
-        r = wait ? chan_send(&w->chan, WIRE_OUTPUT, buf_str(b)) : chan_try_send(&w->chan, WIRE_OUTPUT, buf_str(b));
-    w->blocked = r == -EAGAIN;
-    if (r == 0) {
         h->n_pending = 0;
-        h->flushed = clock_mono();
-    } else if (r != -EAGAIN) {
-        w->fatal = r;
-    }
     return r;
 }
 
@@ -109,15 +111,21 @@ static void pending_put(struct hosted *h)
     h->pending = NULL;
 }
 
+/* Little pieces are collected; one that fills a message is sent from where it lies. */
 static ssize_t take_output(void *arg, int stream, const void *p, size_t n)
 {
     struct hosted *h = arg;
-    if ((h->n_pending && stream != h->stream) || h->n_pending == LIMIT_MSG_DATA) {
-        int r = flush(h, false);
-        h->refused |= r == -EAGAIN;
-        if (r)
-            return r == -EAGAIN ? -EAGAIN : -EPIPE;
-    }
+    bool whole = n >= LIMIT_MSG_DATA;
+    int r = 0;
+    if (h->n_pending && (whole || stream != h->stream || h->n_pending == LIMIT_MSG_DATA))
+        r = flush(h, false);
+    if (r == 0 && whole)
+        r = send_output(h, stream, str_of(p, LIMIT_MSG_DATA), false);
+    h->refused |= r == -EAGAIN;
+    if (r)
+        return r == -EAGAIN ? -EAGAIN : -EPIPE;
+    if (whole)
+        return LIMIT_MSG_DATA;
     if (!h->pending)
         pending_get(h);
     size_t room = LIMIT_MSG_DATA - h->n_pending;

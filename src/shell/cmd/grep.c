@@ -571,6 +571,7 @@ static int main_as(struct cmd *c, enum grep_matcher matcher)
     struct grep g = {
         .c = c, .eol = '\n', .max_count = INT64_MAX, .before = -1, .after = -1, .context = -1, .group_sep = "--"};
     g.matcher = matcher;
+    g.matcher_given = matcher != GREP_BASIC;
     c->name = "grep"; /* also where an old name was used */
     c->opt_no_try = true;
     int status = run(&g);

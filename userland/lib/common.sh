@@ -6,6 +6,8 @@ userland=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/frontal-sandbox/userland
 binaryen_version=132.0.0
 wizer_version=10.0.0
+# Of the recipes in Rust; rustup has it.
+rust_version=1.95.0
 # Raised when the functions of lib/recipe.sh change what recipes make.
 recipe_api=1
 
@@ -16,6 +18,16 @@ say() {
 die() {
     echo "userland: $*" >&2
     exit 1
+}
+
+# Rust of that version, with the standard library for WASI: whether it is there; cargo of it.
+rust_cargo() {
+    "${CARGO_HOME:-$HOME/.cargo}/bin/rustup" run "$rust_version" cargo "$@"
+}
+
+rust_target() {
+    [ -x "${CARGO_HOME:-$HOME/.cargo}/bin/rustup" ] && [ -d "$("${CARGO_HOME:-$HOME/.cargo}/bin/rustup" run "$rust_version" \
+        rustc --print sysroot 2>/dev/null)/lib/rustlib/wasm32-wasip1" ]
 }
 
 # The layer's key: everything that all modules depend on. Its tests and its text are not part of it.

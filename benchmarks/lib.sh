@@ -78,6 +78,27 @@ open(f"{sys.argv[1]}/.made", "w").close()
 END
 }
 
+# npm_peer NAME VERSION: sets peer to a directory that has the package below node_modules, from npm into the cache the first time.
+# Fails, after saying why, where it cannot be had.
+npm_peer() {
+    local log
+    peer=${XDG_CACHE_HOME:-$HOME/.cache}/frontal-sandbox/peers/$1-$2
+    [ ! -d "$peer/node_modules/$1" ] || return 0
+    if ! have npm || ! have node; then
+        echo "$1 is left out: it comes from npm, which is not installed" >&2
+        return 1
+    fi
+    rm -rf "$peer.new"
+    mkdir -p "$peer.new"
+    log=$peer.new/log
+    if ! npm install --silent --no-audit --no-fund --prefix "$peer.new" "$1@$2" >"$log" 2>&1; then
+        echo "$1 is left out: npm could not get it: $(tail -n 3 "$log")" >&2
+        return 1
+    fi
+    rm -rf "$peer"
+    mv "$peer.new" "$peer"
+}
+
 # us NS, s NS: in microseconds, in seconds.
 us() { awk "BEGIN { print $1 / 1000 }"; }
 s() { awk "BEGIN { print $1 / 1e9 }"; }

@@ -536,6 +536,15 @@ static void settle(struct grep *g)
     grep_colors(g);
 }
 
+/* No line can be selected: no patterns (-f /dev/null), or all but what the empty one matches. GNU grep then opens no
+ * file, so that one that is not there is no error. */
+static bool selects_none(const struct grep *g)
+{
+    if (g->n_patterns == 0)
+        return !g->invert;
+    return g->n_patterns == 1 && g->patterns[0].text.n == 0 && g->invert && !g->words && !g->lines;
+}
+
 static int run(struct grep *g)
 {
     struct cmd *c = g->c;
@@ -548,7 +557,7 @@ static int run(struct grep *g)
         add_patterns(g, str_c(c->argv[c->optind++]), NULL);
     }
     settle(g);
-    if (g->max_count == 0 && g->list != GREP_LIST_NONMATCHING)
+    if ((g->max_count == 0 || selects_none(g)) && g->list != GREP_LIST_NONMATCHING)
         return 1;
     if (compile(g) < 0)
         return 2;

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 
 #include "base/fd.h"
@@ -25,6 +26,13 @@ struct plan {
     struct buf script;
 };
 
+/* Standard input is there and is not /dev/null, which the command gets as such: many programs look (rg, ssh). */
+static bool has_input(void)
+{
+    struct stat st;
+    return fstat(STDIN_FILENO, &st) == 0 && !(S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3));
+}
+
 /* 0, or a negative errno after a message. */
 static int make_plan(const struct cli_options *o, struct plan *p)
 {
@@ -35,7 +43,7 @@ static int make_plan(const struct cli_options *o, struct plan *p)
     p->exec = (struct wire_exec){.argv = {p->argv, (uint32_t)o->argc},
                                  .env = {o->env, o->n_env},
                                  .n_secrets = o->n_secrets,
-                                 .stdin_open = true,
+                                 .stdin_open = has_input(),
                                  .want_root = o->json,
                                  .keep = o->session != NULL};
     for (int fd = 0; fd <= 2; fd++) {

@@ -217,9 +217,11 @@ static void stat_stream(const struct proc_file *f, struct vfs_stat *st)
     st->ino = 1;
     st->nlink = 1;
     st->blksize = 4096;
-    st->mode = f->tty ? S_IFCHR | 0620 : S_IFIFO | 0600;
+    st->mode = f->tty ? S_IFCHR | 0620 : f->kind == FILE_NULL ? S_IFCHR | 0666 : S_IFIFO | 0600;
     if (f->tty)
         st->rdev = makedev(136, 0); /* the first pseudo terminal */
+    else if (f->kind == FILE_NULL)
+        st->rdev = makedev(1, 3); /* null(4), of which the tree has none any more */
 }
 
 int file__stat(struct proc_file *f, const struct vfs_cred *cred, struct vfs_stat *ret)

@@ -209,6 +209,24 @@ static int open_path(struct proc *p, uint64_t at, struct str path, int oflags, u
     return r;
 }
 
+struct proc_file *proc_file_null(struct proc_set *ps)
+{
+    struct mem_account *before = set__use(ps);
+    struct proc_file *f = file__new(ps, FILE_NULL, O_RDONLY);
+    static const struct vfs_cred root;
+    struct vfs_ctx ctx = {.cred = &root, .cwd = VFS_ROOT_INO};
+    struct vfs_stat st;
+    struct vfs_handle *h;
+    if (f && vfs_open(ps->v, &ctx, 0, STR("/dev/null"), O_RDONLY | O_NOFOLLOW | O_PATH, 0, &h) == 0) {
+        if (vfs_stat_ino(ps->v, vfs_handle_ino(h), &st) == 0 && S_ISCHR(st.mode) && device_kind(st.rdev) == FILE_NULL)
+            f->h = h;
+        else
+            vfs_close(h);
+    }
+    mem_use(before);
+    return f;
+}
+
 int proc_open(struct proc *p, struct str path, int oflags, uint32_t mode)
 {
     return proc_open_at(p, 0, path, oflags, mode, 0, true);

@@ -471,6 +471,10 @@ struct proc_file *proc_file_vfs(struct proc_set *ps, struct vfs_handle *h, int o
  * the limit. */
 struct proc_file *proc_file_text(struct proc_set *ps, struct str s);
 
+/* /dev/null for reading, for a command that gets no input: the tree's when that is still the device (null(4)). NULL
+ * when memory is short. */
+struct proc_file *proc_file_null(struct proc_set *ps);
+
 /* Input fed by the host: push bytes, then the end. @need (may be NULL) is called when a reader waits and nothing is
  * there. */
 struct proc_feed;

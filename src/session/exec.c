@@ -271,12 +271,14 @@ static int start_main(struct session *s, const struct wire_exec *e, struct sessi
         session__serve_init(s);
         r->serve.interactive = true;
     }
-    struct proc_file *in = proc_file_feed(s->ps, (e->tty & 1) != 0, need_input, s, &r->feed);
+    bool fed = e->stdin_open || (e->tty & 1) || e->kind == WIRE_EXEC_SERVE;
+    struct proc_file *in =
+        fed ? proc_file_feed(s->ps, (e->tty & 1) != 0, need_input, s, &r->feed) : proc_file_null(s->ps);
     struct proc_file *out = proc_file_sink(s->ps, (e->tty & 2) != 0, put_out, s);
     struct proc_file *errf = proc_file_sink(s->ps, (e->tty & 4) != 0, put_err, s);
     if (!in || !out || !errf)
         return -ENOMEM;
-    if (!e->stdin_open)
+    if (fed && !e->stdin_open)
         proc_feed_eof(r->feed);
     proc_set_winsize(s->ps, e->rows, e->cols);
     proc_begin(s->ps);
@@ -415,15 +417,21 @@ void session_result(struct session *s, struct wire_result *ret)
 
 /* ---- what comes from outside ---- */
 
-/* Whether the owner's input counts: to an exec that runs, and that is no replay. */
+/* Whether what the owner sends counts: to an exec that runs, and that is no replay. */
 static bool lets_in(const struct session *s)
 {
     return session__alive(s) && s->tape.now != TAPE_REPLAYS;
 }
 
+/* Whether there is anybody for input: not with /dev/null instead. */
+static bool reads(const struct session *s)
+{
+    return lets_in(s) && s->run->feed;
+}
+
 size_t session_input_room(const struct session *s)
 {
-    return lets_in(s) ? proc_feed_room(s->run->feed) : 0;
+    return reads(s) ? proc_feed_room(s->run->feed) : 0;
 }
 
 size_t session__put_input(struct session *s, struct str data)
@@ -433,7 +441,7 @@ size_t session__put_input(struct session *s, struct str data)
 
 size_t session_input(struct session *s, struct str data)
 {
-    size_t n = lets_in(s) ? session__put_input(s, data) : 0;
+    size_t n = reads(s) ? session__put_input(s, data) : 0;
     if (n)
         session__note(s, TRACE_IN_STDIN, 0, str_of(data.p, n));
     return n;
@@ -441,7 +449,7 @@ size_t session_input(struct session *s, struct str data)
 
 void session_input_end(struct session *s)
 {
-    if (!lets_in(s))
+    if (!reads(s))
         return;
     proc_feed_eof(s->run->feed);
     session__note(s, TRACE_IN_EOF, 0, STR(""));

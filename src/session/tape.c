@@ -135,11 +135,14 @@ static void play(struct session *s, const struct session_event *e)
 {
     switch (e->kind) {
     case TRACE_IN_STDIN:
-        if (session__put_input(s, e->data) != e->data.n)
+        if (!s->run->feed || session__put_input(s, e->data) != e->data.n)
             session__wrong(s, "the feed has no room for input that was taken");
         break;
     case TRACE_IN_EOF:
-        proc_feed_eof(s->run->feed);
+        if (s->run->feed)
+            proc_feed_eof(s->run->feed);
+        else
+            session__wrong(s, "input ends that was never open");
         break;
     case TRACE_IN_SIGNAL:
         session__send(s, (int)(e->value & 0xff), (e->value & SIGNAL_ALL) != 0);

@@ -126,7 +126,7 @@ struct wire_exec {
     struct wire_list argv; /* TEXT, SCRIPT: $0 and arguments; ARGV: the command */
     struct wire_list env;  /* K=V over the session's */
     uint32_t n_secrets;    /* the last so many of them are secret: in no record */
-    bool stdin_open;       /* else standard input is at its end */
+    bool stdin_open;       /* else standard input is /dev/null */
     uint8_t tty;           /* bit n: descriptor n is the client's terminal */
     uint16_t rows, cols;
     bool posix;     /* started as sh */

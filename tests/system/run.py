@@ -126,6 +126,15 @@ def script_on_standard_input(t):
 # ---- streams ----
 
 @case
+def no_input_is_dev_null(t):
+    look = 'stat -L -c "%F %t,%T" /dev/stdin; readlink /proc/self/fd/0; cat'
+    with open(os.devnull, 'rb') as null:
+        p = subprocess.run([BINARY, 'run', '-c', look], stdin=null, stdout=subprocess.PIPE, check=True)
+    t.equal(p.stdout, b'character special file 1,3\n/dev/null\n')
+    t.ok(sh(look, stdin='x').out.startswith(b'fifo'), 'input is a pipe')
+
+
+@case
 def input_passes_as_bytes(t):
     data = bytes(range(256)) * 1000
     t.ok(sh('cat', stdin=data).out == data, 'bytes differ')

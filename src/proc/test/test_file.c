@@ -423,6 +423,44 @@ TEST(devices)
     run_once(main_devices, "");
 }
 
+/* Whether it is the device, and of which file: 0 when of none. */
+static uint64_t null_ino(struct proc *p)
+{
+    char buf[4];
+    struct vfs_stat st;
+    int fd = proc_install(p, proc_file_null(p->ps), 0, false);
+    CHECK(fd >= 0);
+    CHECK_INT(proc_fstat(p, fd, &st), 0);
+    CHECK(S_ISCHR(st.mode) && st.rdev == makedev(1, 3));
+    CHECK_INT(proc_read(p, fd, buf, sizeof(buf)), 0);
+    CHECK_INT(proc_write(p, fd, "x", 1), -EBADF);
+    uint64_t ino = proc_fd_ino(p, fd);
+    CHECK_INT(proc_close(p, fd), 0);
+    return ino;
+}
+
+static struct outcome main_null(struct proc *p, void *arg)
+{
+    struct vfs *v = proc_set_vfs(p->ps);
+    struct vfs_cred root = {0};
+    struct vfs_ctx ctx = {.cred = &root, .cwd = VFS_ROOT_INO};
+    struct vfs_stat st;
+    (void)arg;
+    CHECK_INT(proc_stat(p, STR("/dev/null"), 0, &st), 0);
+    CHECK_INT(null_ino(p), st.ino);
+    /* A session may put something else there, and its next command still reads nothing. */
+    CHECK_INT(vfs_unlink(v, &ctx, 0, STR("/dev/null")), 0);
+    CHECK_INT(null_ino(p), 0);
+    CHECK_INT(vfs_symlink(v, &ctx, STR("/etc/passwd"), 0, STR("/dev/null")), 0);
+    CHECK_INT(null_ino(p), 0);
+    return exited(0);
+}
+
+TEST(null_for_no_input)
+{
+    run_once(main_null, "");
+}
+
 static struct outcome main_magic(struct proc *p, void *arg)
 {
     (void)arg;

@@ -88,6 +88,7 @@ static const struct replay_case races[] = {
 
 static const struct replay_case outside[] = {
     CASE("stdin", "while IFS= read -r x; do echo \"$x\" $EPOCHREALTIME; done; echo \"$x\"", .in = LINES),
+    CASE("stdin none", "cat; stat -L -c %F /dev/stdin; while read -t 0.01 x; do :; done; echo $? $EPOCHREALTIME"),
     CASE("stdin busy", "(i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done; echo $i) & cat; wait", .in = LINES),
     CASE("stdin timeout", "while read -t 0.002 -N 3 x || [ $? -gt 128 ]; do echo \"<$x>\"; n=$((n+1)); done; echo $n",
          .in = LINES),

@@ -291,6 +291,7 @@ void sched__exec_next(struct sched_session *s)
 {
     struct sched_exec *e;
     while (s->place == OPEN && !s->running && !s->destroying && (e = first_waiting(s)) != NULL) {
+        sched__usage_begins(s);
         int r = sched__send(s->link, WIRE_EXEC, s->number, buf_str(&e->request), NULL, 0);
         if (r == -EPIPE)
             return; /* its worker is gone: it waits for the next one */
@@ -434,6 +435,7 @@ static bool take_result(struct sched_exec *e, struct str body)
         s->has_root = true;
         s->seq = e->result.seq;
     }
+    sched__usage_ended(s, &e->result);
     run_ended(e);
     return true;
 }

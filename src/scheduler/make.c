@@ -8,7 +8,9 @@
  */
 
 #include <errno.h>
+#include <unistd.h>
 
+#include "base/fd.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/num.h"
@@ -187,7 +189,10 @@ static void remove_dir(struct disk_job *job)
 
 static void dir_removed(struct disk_job *job)
 {
-    job_end((struct make_job *)job);
+    struct make_job *j = (struct make_job *)job;
+    if (j->err.code == 0)
+        sched__make_sync(j->session->tenant, j->made.id); /* that it is gone, and what it has used */
+    job_end(j);
 }
 
 void sched__make_gone(struct sched_session *s, void (*fn)(struct sched_session *s, const struct err *err))
@@ -203,6 +208,7 @@ struct made_names {
     struct disk_job job;
     struct sched_tenant *tenant;
     struct state *state;
+    int usage_fd; /* of the tenant's sums, or negative */
     char (*ids)[STATE_ID_MAX];
     size_t n, cap;
     int error;
@@ -212,6 +218,8 @@ static void sync_names(struct disk_job *job)
 {
     struct made_names *m = (struct made_names *)job;
     m->error = state_session_sync(m->state, (const char(*)[STATE_ID_MAX])m->ids, m->n);
+    if (m->usage_fd >= 0 && fdatasync(m->usage_fd) && !m->error)
+        m->error = -errno;
 }
 
 static void begin_sync(struct sched_tenant *t)
@@ -219,6 +227,7 @@ static void begin_sync(struct sched_tenant *t)
     struct made_names *m = t->unsynced;
     t->unsynced = NULL;
     t->syncing = true;
+    m->usage_fd = sched__usage_fd(t);
     sched__disk(t->s, DISK_SYNCS, &m->job);
 }
 
@@ -229,6 +238,7 @@ static void names_synced(struct disk_job *job)
     /* They are there, and the kernel tries again by itself: that is all that was promised. */
     if (m->error)
         log_event(LOG_ERROR, "not_synced", "tenant=%s sessions=%zu error=%s", t->name, m->n, errtab_name(m->error));
+    fd_close(&m->usage_fd);
     mem_free(m->ids);
     mem_free(m);
     t->syncing = false;

@@ -160,6 +160,13 @@ static struct sched_tenant *tenant_open(struct sched *s, const char *name, struc
     t->s = s;
     t->name = mem_dup(name, strlen(name));
     t->state = st;
+    if (sched__usage_new(t, err)) {
+        sched__usage_free(t);
+        state_close(st);
+        mem_free(t->name);
+        mem_free(t);
+        return NULL;
+    }
     t->next = s->tenants;
     s->tenants = t;
     return t;
@@ -209,6 +216,7 @@ static void tenant_free(struct sched_tenant *t)
     }
     map_done(&t->sessions);
     sched__names_forget(t);
+    sched__usage_free(t);
     cas_close(t->store);
     state_close(t->state);
     mem_free(t->name);

@@ -93,6 +93,26 @@ struct sched_counts {
 /* Of all tenants. */
 void sched_counts(const struct sched *s, struct sched_counts *ret);
 
+/* All that are open, one after the other: the one after @t (NULL: the first), or NULL. */
+struct sched_tenant *sched_tenant_next(struct sched *s, struct sched_tenant *t);
+
+/* What execs that ended have used, since the session was made. It outlives every process: it is what the logs say. */
+struct sched_usage {
+    uint64_t execs, execs_lost; /* the second are among the first */
+    uint64_t cpu_us;
+    uint64_t memory_byte_seconds; /* the most memory that each has had, times how long it ran */
+    uint64_t output_bytes;
+    uint64_t files_bytes; /* of the tree, after the last */
+};
+/* Of all sessions of a tenant, and of those among them that were destroyed. */
+void sched_usage(struct sched_tenant *t, struct sched_usage *ret_all, struct sched_usage *ret_gone);
+/* Calls @fn for at most @most sessions of which something is known, by id, from the one after @after on. True: there
+ * are more. */
+bool sched_usage_each(struct sched_tenant *t, struct str after, uint32_t most,
+                      void (*fn)(void *arg, const char *id, const struct sched_usage *u), void *arg);
+/* Bytes of the tenant's store on the disk: what several sessions have is there once. Looks at every index. */
+int sched_stored(struct sched_tenant *t, uint64_t *ret, struct err *err) __attribute__((warn_unused_result));
+
 /* ---- sessions ---- */
 
 /* What a session is made with, and keeps: in sessions/ID/settings, as JSON. */

@@ -78,6 +78,7 @@ struct sched_tenant {
     struct timespec names_of;
     struct cas *fork_store; /* of the lane of names, while a job of it runs */
     uint32_t n_forking;
+    struct usage *usage;
     struct spare *spares;
     uint32_t n_spares, n_spares_coming;
     struct made_names *unsynced; /* that were shown since the last wait for the disk began; NULL: none */
@@ -229,6 +230,27 @@ void sched__make_gone(struct sched_session *s, void (*fn)(struct sched_session *
 void sched__make_sync(struct sched_tenant *t, const char *id);
 /* Removes spare directories. */
 void sched__make_free(struct sched_tenant *t);
+
+/* ---- usage.c ---- */
+
+/* Reads the tenant's file. */
+int sched__usage_new(struct sched_tenant *t, struct err *err);
+/* Frees. Accepts that there is none. */
+void sched__usage_free(struct sched_tenant *t);
+/* A descriptor of its file, the caller's; or a negative number. */
+int sched__usage_fd(const struct sched_tenant *t);
+/* The session is about to be opened, s->made has its log: what is behind is counted. */
+void sched__usage_opens(struct sched_session *s);
+/* An exec is about to begin. */
+void sched__usage_begins(struct sched_session *s);
+/* One has ended. */
+void sched__usage_ended(struct sched_session *s, const struct wire_result *r);
+/* Its worker has closed it. */
+void sched__usage_closed(struct sched_session *s);
+/* It is about to be removed; and then it is @gone, or is not. */
+void sched__usage_goes(struct sched_session *s);
+/* See sched__usage_goes(). */
+void sched__usage_went(struct sched_session *s, bool gone);
 
 /* ---- link.c ---- */
 

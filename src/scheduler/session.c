@@ -330,6 +330,7 @@ static void open_it(struct sched_session *s)
         return;
     }
     memcpy(s->name, s->made.name, sizeof(s->name));
+    sched__usage_opens(s);
     begin_open(s, false);
 }
 
@@ -343,6 +344,7 @@ static bool wanted(const struct sched_session *s)
 static void closed(struct sched_session *s)
 {
     sched_ref(s);
+    sched__usage_closed(s);
     leave(s);
     if (s->destroying) {
         state_session_drop(s->tenant->state, &s->made);
@@ -359,6 +361,7 @@ static void removed(struct sched_session *s, const struct err *err)
 {
     sched_ref(s);
     s->destroying = false;
+    sched__usage_went(s, err->code == 0);
     if (err->code == 0) {
         sched__exec_refuse(s, -ENOENT, "the session was destroyed");
         fail_files(s, -ENOENT, "the session was destroyed");
@@ -374,10 +377,12 @@ static void removed(struct sched_session *s, const struct err *err)
 /* Takes it off the disk: it is PARKED. */
 static void remove_it(struct sched_session *s)
 {
-    if (s->made.fresh)
+    if (s->made.fresh) {
         removed(s, &(struct err){0}); /* it never was there */
-    else
+    } else {
+        sched__usage_goes(s);
         sched__make_gone(s, removed);
+    }
 }
 
 /* Sends PARK, when nothing is under way. */

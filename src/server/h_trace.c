@@ -171,11 +171,39 @@ void h_trace(struct request *r)
 /* ---- what the server counts ---- */
 
 /* Prometheus's text format, 0.0.4. */
+/* What tenants have used: by the logs, so a restart does not begin anew. */
+static void put_usage(struct buf *b, struct sched *s)
+{
+    static const struct {
+        const char *name, *help;
+        size_t at;
+    } all[] = {
+        {"execs", "Commands that have ended", offsetof(struct sched_usage, execs)},
+        {"execs_lost", "Those among them whose process died", offsetof(struct sched_usage, execs_lost)},
+        {"cpu_microseconds", "CPU time of commands", offsetof(struct sched_usage, cpu_us)},
+        {"memory_byte_seconds", "Most memory of commands times how long they ran",
+         offsetof(struct sched_usage, memory_byte_seconds)},
+        {"output_bytes", "What commands printed", offsetof(struct sched_usage, output_bytes)},
+    };
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        buf_addf(b, "# HELP frontal_sandbox_usage_%s_total %s.\n# TYPE frontal_sandbox_usage_%s_total counter\n",
+                 all[i].name, all[i].help, all[i].name);
+        for (struct sched_tenant *t = sched_tenant_next(s, NULL); t; t = sched_tenant_next(s, t)) {
+            struct sched_usage u, gone;
+            uint64_t v;
+            sched_usage(t, &u, &gone);
+            memcpy(&v, (const char *)&u + all[i].at, sizeof(v));
+            buf_addf(b, "frontal_sandbox_usage_%s_total{tenant=\"%s\"} %llu\n", all[i].name, sched_tenant_name(t),
+                     (unsigned long long)v);
+        }
+    }
+}
+
 void h_metrics(struct request *r)
 {
     struct sched_counts n;
     BUF_AUTO struct buf b;
-    buf_init(&b, 64u << 10);
+    buf_init(&b, 1u << 20);
     sched_counts(r->sv->sched, &n);
     const struct {
         const char *name, *type, *help;
@@ -201,5 +229,6 @@ void h_metrics(struct request *r)
     for (int c = 2; c <= 5; c++)
         buf_addf(&b, "frontal_sandbox_answers_total{status=\"%dxx\"} %llu\n", c,
                  (unsigned long long)r->sv->answered[c]);
+    put_usage(&b, r->sv->sched);
     request_reply_bytes(r, MHD_HTTP_OK, "text/plain; version=0.0.4; charset=utf-8", buf_str(&b));
 }

@@ -35,6 +35,7 @@ const struct route server_routes[] = {
     {"DELETE", "/v1/snapshots/{}", h_snapshots_delete, APIKEY_STATE, "", 0, NULL},
     {"POST", "/v1/replays", h_replays, APIKEY_TRACE, "", 4096, NULL},
     {"GET", "/metrics", h_metrics, APIKEY_METRICS, "", 0, NULL},
+    {"GET", "/v1/usage", h_usage, APIKEY_SESSIONS_READ, "after limit", 0, NULL},
     {"POST", "/v1/sessions/{}/fs", h_fs_batch, APIKEY_FS_WRITE, "", LIMIT_REQUEST, NULL},
     {"GET", "/v1/sessions/{}/fs/{*}", h_fs_get, APIKEY_FS_READ, "list stat depth glob", 0, NULL},
     {"HEAD", "/v1/sessions/{}/fs/{*}", h_fs_head, APIKEY_FS_READ, "", 0, NULL},

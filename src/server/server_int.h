@@ -171,6 +171,7 @@ void h_diff(struct request *r);
 void h_trace(struct request *r);
 void h_replays(struct request *r);
 void h_metrics(struct request *r);
+void h_usage(struct request *r);
 void h_fs_get(struct request *r);
 void h_fs_head(struct request *r);
 void h_fs_put(struct request *r);

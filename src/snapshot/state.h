@@ -98,6 +98,8 @@ int state_session_call(struct state *s, struct state_session *ses, struct str na
 /* Closes a session, and gives it up when it was not committed. */
 void state_session_drop(struct state *s, struct state_session *ses);
 
+/* Whether there is a session with this id. */
+bool state_session_is(struct state *s, const char *id);
 /* When a name was given, changed or taken away last, as the file system has it: what state_session_named() has said is
  * so as long as this does not change (but a session may be gone before its name is), once it lies some while back. */
 int state_names_changed(struct state *s, struct timespec *ret) __attribute__((warn_unused_result));

@@ -47,6 +47,11 @@ bool state__has(struct state *s, const char *id)
     return fstatat(s->sessions, id, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
 }
 
+bool state_session_is(struct state *s, const char *id)
+{
+    return state__has(s, id);
+}
+
 int state__name_owner(struct state *s, const char *name, char ret_id[STATE_ID_MAX])
 {
     char target[STATE_ID_MAX];

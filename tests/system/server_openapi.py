@@ -399,6 +399,9 @@ def a_server_answers_as_the_document_says(t):
         walk_files(c)
         walk_state(c)
         walk_logs(c)
+        page = c.send('getUsage', query={'limit': 1}).json
+        c.t.ok(page['next'] and page['sessions'][0]['execs'] >= 0, page)
+        c.parameters_alone('getUsage')
         c.send('deleteSession', status=204)
         c.send('deleteSession', status=404)
         c.t.ok(c.send('getHealth').json['confinement'])

@@ -2,8 +2,9 @@
 
 /*
  * What a tenant and its sessions have used. The sums are those of the ENDs in the sessions' logs, which are written
- * once and before anybody is answered: so nothing is counted twice or not at all, whatever process dies. To be had without
- * reading all logs they are kept in the tenant's file `usage`, each with the number of the last event that is in it:
+ * once and before anybody is answered: so nothing is counted twice or not at all, whatever process dies. To be had
+ * without reading all logs they are kept in the tenant's file `usage`, each with the number of the last event that is
+ * in it:
  *
  *   open ID                               an exec is about to begin: the log may be ahead of the sums
  *   ID SEQ EXECS LOST CPU_US BYTE_S REST OUTPUT FILES    the sums up to event SEQ

@@ -15,6 +15,8 @@ struct fork_job {
     struct state *state;
     struct cas **store; /* of the lane: opened by its first job */
     struct str spec;
+    struct spare *spare; /* or NULL: it is made */
+    bool used;
     char name[STATE_NAME_MAX + 2]; /* one byte more than a name has: a longer one is no name */
     struct buf settings;
     struct arena arena;
@@ -33,10 +35,21 @@ static int fork_held(struct fork_job *j)
     if (r)
         return err_set(&j->err, r, "the store: %s", errtab_text(r));
     r = state_resolve(j->state, j->spec, &from, &j->err);
-    if (r == 0) {
-        r = state_fork_show(j->state, &from, str_c(j->name), buf_str(&j->settings), j->id, &j->err);
-        state_place_done(&from);
+    if (r)
+        return r;
+    struct state_session made;
+    if (j->spare) {
+        made = j->spare->made;
+        state_session_renew(&made);
+        r = state_session_call(j->state, &made, str_c(j->name), &j->err);
+    } else {
+        r = state_session_create(j->state, str_c(j->name), &made, &j->err);
     }
+    if (r == 0) {
+        r = state_fork_show(j->state, &from, &made, buf_str(&j->settings), j->id, &j->err);
+        j->used = true;
+    }
+    state_place_done(&from);
     return r;
 }
 
@@ -58,6 +71,11 @@ static void forked(struct disk_job *job)
     struct sched_tenant *t = j->tenant;
     struct sched_session *s = NULL;
     t->n_forking--;
+    if (j->used)
+        mem_free(j->spare);
+    else if (j->spare)
+        sched__make_put(t, j->spare);
+    sched__make_order(t);
     if (j->err.code == 0) {
         t->s->counts.sessions_created++;
         sched__make_sync(t, j->id);
@@ -93,8 +111,10 @@ void sched_fork(struct sched_tenant *t, struct str spec, struct str name, const 
     }
     if (r == 0 && settings)
         r = sched__settings_text(settings, &j->settings, &j->err);
-    if (r)
+    if (r) {
         forked(&j->job);
-    else
+    } else {
+        j->spare = sched__make_take(t);
         sched__disk(t->s, DISK_NAMES, &j->job);
+    }
 }

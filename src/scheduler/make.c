@@ -35,6 +35,23 @@ static void make_spare(struct disk_job *job)
     j->error = state_session_create(j->state, STR(""), &j->spare->made, NULL);
 }
 
+struct spare *sched__make_take(struct sched_tenant *t)
+{
+    struct spare *sp = t->spares;
+    if (sp) {
+        t->spares = sp->next;
+        t->n_spares--;
+    }
+    return sp;
+}
+
+void sched__make_put(struct sched_tenant *t, struct spare *sp)
+{
+    sp->next = t->spares;
+    t->spares = sp;
+    t->n_spares++;
+}
+
 static void spare_made(struct disk_job *job)
 {
     struct spare_job *j = (struct spare_job *)job;
@@ -43,14 +60,12 @@ static void spare_made(struct disk_job *job)
     if (j->error) {
         mem_free(j->spare); /* who makes the next session meets the same, and is told */
     } else {
-        j->spare->next = t->spares;
-        t->spares = j->spare;
-        t->n_spares++;
+        sched__make_put(t, j->spare);
     }
     mem_free(j);
 }
 
-static void order_spares(struct sched_tenant *t)
+void sched__make_order(struct sched_tenant *t)
 {
     while (t->n_spares + t->n_spares_coming < SPARES && !t->s->ending) {
         struct spare_job *j = mem_zalloc(sizeof(*j));
@@ -125,16 +140,12 @@ void sched__make_dir(struct sched_session *s, struct str name,
                      void (*fn)(struct sched_session *s, const struct err *err))
 {
     struct sched_tenant *t = s->tenant;
-    struct spare *sp = t->spares;
+    struct spare *sp = sched__make_take(t);
     if (sp) {
         struct err err = {0};
-        t->spares = sp->next;
-        t->n_spares--;
         state_session_renew(&sp->made);
         if (name.n && state_session_call(t->state, &sp->made, name, &err)) {
-            sp->next = t->spares;
-            t->spares = sp;
-            t->n_spares++;
+            sched__make_put(t, sp);
         } else {
             s->made = sp->made;
             mem_free(sp);
@@ -161,7 +172,7 @@ static void shown(struct disk_job *job)
         j->session->made.fresh = false;
         sched__make_sync(j->session->tenant, j->made.id);
     }
-    order_spares(j->session->tenant); /* not before: the two would meet in the file system */
+    sched__make_order(j->session->tenant); /* not before: the two would meet in the file system */
     job_end(j);
 }
 

@@ -228,6 +228,12 @@ void sched__make_show(struct sched_session *s, void (*fn)(struct sched_session *
 void sched__make_gone(struct sched_session *s, void (*fn)(struct sched_session *s, const struct err *err));
 /* It was made visible: it will be on the disk soon. */
 void sched__make_sync(struct sched_tenant *t, const char *id);
+/* One of the tenant's spare directories, the caller's, or NULL; and back. */
+struct spare *sched__make_take(struct sched_tenant *t);
+/* See sched__make_take(). */
+void sched__make_put(struct sched_tenant *t, struct spare *sp);
+/* Has those made that are missing. */
+void sched__make_order(struct sched_tenant *t);
 /* Removes spare directories. */
 void sched__make_free(struct sched_tenant *t);
 

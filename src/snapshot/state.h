@@ -186,6 +186,7 @@ int state_tree(struct cas *c, const struct trace_state *st, struct vfs **ret, st
  * disk, as far as what it names is. */
 int state_fork(struct state *s, const struct state_place *from, struct str name, char ret_id[STATE_ID_MAX],
                struct err *err) __attribute__((warn_unused_result));
-/* The same without waiting for the disk, and with @settings: as state_session_show(). */
-int state_fork_show(struct state *s, const struct state_place *from, struct str name, struct str settings,
+/* The same without waiting for the disk, and with @settings: as state_session_show(). @made is a new session, with its
+ * name: taken in every case. */
+int state_fork_show(struct state *s, const struct state_place *from, struct state_session *made, struct str settings,
                     char ret_id[STATE_ID_MAX], struct err *err) __attribute__((warn_unused_result));

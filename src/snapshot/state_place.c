@@ -327,22 +327,18 @@ static void note_fork(struct state *s, const char *origin, const char *id)
     state_session_close(&ses);
 }
 
-/* @settings NULL: waits for the disk. */
-static int make_fork(struct state *s, const struct state_place *from, struct str name, const struct str *settings,
-                     char ret_id[STATE_ID_MAX], struct err *err)
+/* In the directory of @ses. @settings NULL: waits for the disk. */
+static int make_fork(struct state *s, const struct state_place *from, struct state_session ses,
+                     const struct str *settings, char ret_id[STATE_ID_MAX], struct err *err)
 {
-    struct state_session ses;
     struct trace *t = NULL;
     char origin[2 * STATE_ID_MAX];
     put_from(from, origin, sizeof(origin));
-    int r = state_session_create(s, name, &ses, err);
-    if (r)
-        return r;
     struct trace_event e = {
         .type = TRACE_CREATED,
         .u.created = {str_c(ses.id), str_c(origin), buf_str(&from->config), from->state},
     };
-    r = trace_open(fd_steal(&ses.trace_fd), TRACE_APPEND | TRACE_NEW, &t, NULL, err);
+    int r = trace_open(fd_steal(&ses.trace_fd), TRACE_APPEND | TRACE_NEW, &t, NULL, err);
     if (r == 0) {
         r = trace_append(t, &e);
         if (r == 0)
@@ -366,11 +362,13 @@ static int make_fork(struct state *s, const struct state_place *from, struct str
 int state_fork(struct state *s, const struct state_place *from, struct str name, char ret_id[STATE_ID_MAX],
                struct err *err)
 {
-    return make_fork(s, from, name, NULL, ret_id, err);
+    struct state_session ses;
+    int r = state_session_create(s, name, &ses, err);
+    return r ? r : make_fork(s, from, ses, NULL, ret_id, err);
 }
 
-int state_fork_show(struct state *s, const struct state_place *from, struct str name, struct str settings,
+int state_fork_show(struct state *s, const struct state_place *from, struct state_session *made, struct str settings,
                     char ret_id[STATE_ID_MAX], struct err *err)
 {
-    return make_fork(s, from, name, &settings, ret_id, err);
+    return make_fork(s, from, *made, &settings, ret_id, err);
 }

@@ -107,7 +107,7 @@ const char *cli_help_state(const char *verb);
 /* Keeps the words of the command line, and says whether the verb (argv[1]) is to be done by a server. */
 bool cli_remote_wanted(int argc, char **argv);
 /* Becomes the program that does it there; --server URL leads here, too. */
-_Noreturn void cli_remote(void);
+void cli_remote(void) __attribute__((noreturn));
 /* This program's path into @self, and that of program @name beside it into @ret: 0, or -errno when there is none. */
 int cli_beside(const char *name, struct buf *self, struct buf *ret);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/exec_form.h"
 
+#include <signal.h>
+
 #include "base/num.h"
 #include "types/errtab.h"
 
@@ -9,6 +11,23 @@ const char *exec_form_status(const struct sched_exec_info *e)
     if (e->running || e->waiting)
         return "running";
     return e->result && e->result->error ? "refused" : outcome_kind_name(e->outcome.kind);
+}
+
+int exec_form_signal(struct str name)
+{
+    static const struct {
+        const char *name;
+        int sig;
+    } all[] = {{"HUP", SIGHUP},   {"INT", SIGINT},   {"QUIT", SIGQUIT}, {"KILL", SIGKILL}, {"USR1", SIGUSR1},
+               {"USR2", SIGUSR2}, {"TERM", SIGTERM}, {"CONT", SIGCONT}, {"STOP", SIGSTOP}, {"TSTP", SIGTSTP},
+               {"WINCH", SIGWINCH}};
+    if (str_starts(name, STR("SIG")))
+        name = str_from(name, 3);
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        if (str_eqc(name, all[i].name))
+            return all[i].sig;
+    }
+    return 0;
 }
 
 /* Cut at the last whole character, when it is text at all. */
@@ -117,4 +136,12 @@ void exec_form_put(struct json_writer *w, struct sched_session *s, const struct 
     put_time(w, "created_at", e->created);
     put_time(w, "started_at", e->started);
     put_time(w, "ended_at", e->ended);
+}
+
+size_t exec_form_whole(struct str piece, bool more)
+{
+    size_t whole = piece.n;
+    while (whole && piece.n - whole < 4 && more && !json_is_utf8(str_of(piece.p, whole)))
+        whole--;
+    return whole && json_is_utf8(str_of(piece.p, whole)) ? whole : piece.n;
 }

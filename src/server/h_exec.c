@@ -3,7 +3,6 @@
 /* Execs: run, list, show, signal, input. */
 
 #include <errno.h>
-#include <signal.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -356,23 +355,6 @@ void h_execs_list(struct request *r)
 
 /* ---- signal and input ---- */
 
-static int signal_of(struct str name)
-{
-    static const struct {
-        const char *name;
-        int sig;
-    } all[] = {{"HUP", SIGHUP},   {"INT", SIGINT},   {"QUIT", SIGQUIT}, {"KILL", SIGKILL}, {"USR1", SIGUSR1},
-               {"USR2", SIGUSR2}, {"TERM", SIGTERM}, {"CONT", SIGCONT}, {"STOP", SIGSTOP}, {"TSTP", SIGTSTP},
-               {"WINCH", SIGWINCH}};
-    if (str_starts(name, STR("SIG")))
-        name = str_from(name, 3);
-    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-        if (str_eqc(name, all[i].name))
-            return all[i].sig;
-    }
-    return 0;
-}
-
 /* The exec that a path names, if it still can be reached; false after an answer. */
 static bool find_live(struct request *r)
 {
@@ -401,7 +383,7 @@ void h_execs_signal(struct request *r)
     struct signal_body q = {STR("TERM")};
     if (!request_decode(r, f, 1, &q))
         return;
-    int sig = signal_of(q.signal);
+    int sig = exec_form_signal(q.signal);
     if (sig == 0) {
         request_fail(r, API_INVALID_ARGUMENT, "signal",
                      "field 'signal' is HUP, INT, QUIT, KILL, USR1, USR2, TERM, CONT, STOP, TSTP or WINCH");

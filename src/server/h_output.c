@@ -112,11 +112,7 @@ static bool make_event(struct following *f)
         if (s.n == 0)
             continue;
         s.n = s.n < PIECE ? s.n : PIECE;
-        /* A character that is cut in two would be no text. */
-        size_t whole = s.n;
-        while (whole && s.n - whole < 4 && f->at[i] + s.n < info.total[i] && !json_is_utf8(str_of(s.p, whole)))
-            whole--;
-        s.n = whole && json_is_utf8(str_of(s.p, whole)) ? whole : s.n;
+        s.n = exec_form_whole(s, f->at[i] + s.n < info.total[i]);
         json_begin(&w, NULL, '{');
         json_text(&w, "stream", str_c(names[i]));
         json_number(&w, "offset", f->at[i]);

@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -129,7 +130,6 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *c, const cha
                                   const char *version, const char *data, size_t *n, void **con_cls)
 {
     struct request *r = *con_cls;
-    (void)version;
     if (r) {
         r->c = c;
         if (*n == 0)
@@ -148,6 +148,7 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *c, const cha
         r->next->at = &r->next;
     r->sv->requests = r;
     r->began = clock_mono();
+    r->http11 = strcmp(version, MHD_HTTP_VERSION_1_1) == 0;
     r->method = arena_str(&r->arena, str_c(method)).p;
     r->target = arena_str(&r->arena, str_c(url));
     if (!request_route(r, url) || !auth_check(r) || !auth_allows(r, r->route->cap) || !check_length(r)) {
@@ -298,6 +299,23 @@ static int start_listening(struct server *sv, struct err *err)
 
 /* ---- the loop ---- */
 
+int server_poll(struct server *sv, int fd, struct server_source *src, uint32_t events)
+{
+    struct epoll_event e = {.events = events, .data.ptr = src};
+    return epoll_ctl(sv->epoll, EPOLL_CTL_ADD, fd, &e) ? -errno : 0;
+}
+
+void server_poll_change(struct server *sv, int fd, struct server_source *src, uint32_t events)
+{
+    struct epoll_event e = {.events = events, .data.ptr = src};
+    (void)epoll_ctl(sv->epoll, EPOLL_CTL_MOD, fd, &e); /* a descriptor that is in the set cannot fail */
+}
+
+void server_poll_end(struct server *sv, int fd)
+{
+    (void)epoll_ctl(sv->epoll, EPOLL_CTL_DEL, fd, NULL);
+}
+
 static int open_signals(void)
 {
     sigset_t set;
@@ -319,7 +337,7 @@ static int start_daemon(struct server *sv, struct err *err)
                                          {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)TLS_PRIORITIES},
                                          {MHD_OPTION_END, 0, NULL}};
     const bool secure = sv->cfg->tls_cert != NULL;
-    const unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | (secure ? MHD_USE_TLS : 0);
+    const unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_ALLOW_UPGRADE | (secure ? MHD_USE_TLS : 0);
     sv->daemon = MHD_start_daemon(
         flags, 0, NULL, NULL, on_request, sv, MHD_OPTION_LISTEN_SOCKET, sv->listen_fd, MHD_OPTION_NOTIFY_COMPLETED,
         completed, NULL, MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL,
@@ -332,7 +350,9 @@ static int start_daemon(struct server *sv, struct err *err)
     if (!info)
         return err_set(err, -ENOTSUP, "libmicrohttpd was built without epoll");
     sv->connections = info->epoll_fd;
-    return 0;
+    sv->epoll = epoll_create1(EPOLL_CLOEXEC);
+    int r = sv->epoll < 0 ? -errno : server_poll(sv, sv->signals, &sv->signal_source, EPOLLIN);
+    return r ? err_set(err, r, "epoll: %s", errtab_text(r)) : 0;
 }
 
 /* What is wrong with the new files is told, and those before stay in use. */
@@ -350,9 +370,11 @@ static void reload(struct server *sv)
     service_tell("READY=1");
 }
 
-static void take_signals(struct server *sv)
+static void take_signals(void *arg, uint32_t events)
 {
+    struct server *sv = arg;
     struct signalfd_siginfo si;
+    (void)events;
     while (read(sv->signals, &si, sizeof(si)) == (ssize_t)sizeof(si)) {
         if (si.ssi_signo == SIGHUP) {
             reload(sv);
@@ -417,17 +439,28 @@ static void run_connections(struct server *sv)
     }
 }
 
-/* The scheduler and libmicrohttpd have an epoll set each. They are polled, not put into a third one: a set within a set
+/* What is polled is freed within MHD_run() only, so that an event cannot be of something that is gone. */
+static void turn_sources(struct server *sv)
+{
+    struct epoll_event ev[64];
+    int n = epoll_wait(sv->epoll, ev, 64, 0);
+    for (int i = 0; i < n; i++) {
+        const struct server_source *src = ev[i].data.ptr;
+        src->ready(src->arg, ev[i].events);
+    }
+}
+
+/* The scheduler and libmicrohttpd have an epoll set each, and signals and WebSockets a third. They are polled, not put into a third one: a set within a set
  * is not always woken (seen with Linux 6.18, when an eventfd of the inner set is written by another thread). Each is
  * turned to when it has something, or when a time has come; the scheduler first, so that what it has answered is sent
  * in the same round. */
 static void serve(struct server *sv)
 {
-    struct pollfd p[] = {{sched_fd(sv->sched), POLLIN, 0}, {sv->connections, POLLIN, 0}, {sv->signals, POLLIN, 0}};
+    struct pollfd p[] = {{sched_fd(sv->sched), POLLIN, 0}, {sv->connections, POLLIN, 0}, {sv->epoll, POLLIN, 0}};
     while (!is_done(sv)) {
         int n = poll(p, 3, sv->resumed ? 0 : wait_ms(sv));
         if (n > 0 && p[2].revents)
-            take_signals(sv);
+            turn_sources(sv);
         if (n <= 0 || p[0].revents || sched_deadline(sv->sched) <= clock_mono())
             sched_turn(sv->sched);
         if (n <= 0 || p[1].revents || sv->resumed)
@@ -441,7 +474,9 @@ static void abandon(struct server *sv)
 {
     sv->abandoned = true;
     for (struct request *r = sv->requests; r; r = r->next) {
-        if (r->suspended && !r->response && !r->streaming)
+        if (r->attached)
+            h_attach_abandon(r);
+        else if (r->suspended && !r->response && !r->streaming)
             request_fail(r, API_UNAVAILABLE, NULL, "the server is shutting down");
         else
             request_go_on(r);
@@ -453,7 +488,8 @@ static void abandon(struct server *sv)
 int server_run(const struct server_config *cfg, struct sched *sched, void (*listening)(const char *address),
                struct err *err)
 {
-    struct server sv = {.cfg = cfg, .sched = sched, .listen_fd = -1, .signals = -1};
+    struct server sv = {.cfg = cfg, .sched = sched, .listen_fd = -1, .epoll = -1, .signals = -1};
+    sv.signal_source = (struct server_source){take_signals, &sv};
     int r = auth_look(&sv);
     r = r ? err_set(err, r, "the file of keys: %s", errtab_text(r)) : 0;
     if (r == 0 && cfg->tls_cert)
@@ -481,6 +517,7 @@ int server_run(const struct server_config *cfg, struct sched *sched, void (*list
     auth_free(&sv);
     if (sv.made_path)
         (void)unlink(sv.address + 5);
+    fd_close(&sv.epoll);
     fd_close(&sv.signals);
     if (!sv.daemon)
         fd_close(&sv.listen_fd);

@@ -22,6 +22,8 @@ const struct route server_routes[] = {
     {"GET", "/v1/sessions/{}/execs/{}", h_execs_show, APIKEY_SESSIONS_READ, "wait_ms output_limit", 0, NULL},
     {"GET", "/v1/sessions/{}/execs/{}/output", h_execs_output, APIKEY_SESSIONS_READ, "stream offset limit wait_ms", 0,
      NULL},
+    {"GET", "/v1/sessions/{}/execs/{}/attach", h_attach, APIKEY_SESSIONS_READ, "framing stdout_offset stderr_offset", 0,
+     NULL},
     {"POST", "/v1/sessions/{}/execs/{}/signal", h_execs_signal, APIKEY_EXEC, "", 4096, NULL},
     {"POST", "/v1/sessions/{}/execs/{}/stdin", h_execs_stdin, APIKEY_EXEC, "", LIMIT_REQUEST, NULL},
     {"POST", "/v1/sessions/{}/snapshots", h_snapshots_create, APIKEY_STATE, "", 4096, NULL},

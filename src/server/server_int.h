@@ -18,12 +18,20 @@
 #define PARAMS 3
 #define ROUTE_OPEN (-1)
 
+/* What the loop polls beside libmicrohttpd and the scheduler. */
+struct server_source {
+    void (*ready)(void *arg, uint32_t events);
+    void *arg;
+};
+
 struct server {
     const struct server_config *cfg;
     struct sched *sched;
     struct MHD_Daemon *daemon;
     int listen_fd, signals;
     int connections; /* the epoll set of libmicrohttpd, its own */
+    int epoll;       /* ours: what server_poll() was told, signals among it */
+    struct server_source signal_source;
     bool is_unix, has_keys;
     bool made_path; /* of a Unix socket: it is removed at the end */
     bool resumed;        /* a connection was resumed: libmicrohttpd has something to do */
@@ -40,6 +48,7 @@ struct server {
 };
 
 struct request;
+struct attached;
 struct auth;
 struct keys;
 struct idempotency;
@@ -69,6 +78,8 @@ struct request {
     bool dispatched, too_large;
     bool suspended;   /* the connection, until request_reply() or request_go_on() */
     bool streaming;   /* its answer has begun, and comes in pieces */
+    bool http11;
+    struct attached *attached; /* its connection is a WebSocket now (h_attach.c) */
     struct MHD_Response *response;
     unsigned status;
     int64_t began;
@@ -82,6 +93,15 @@ struct request {
     void *state;             /* of the handler; freed by: */
     void (*state_free)(void *state);
 };
+
+/* ---- the loop (http.c) ---- */
+
+/* Polls @fd for @events of epoll(7); @src stays where it is until server_poll_end(). 0 or a negative errno. */
+int server_poll(struct server *sv, int fd, struct server_source *src, uint32_t events);
+/* Other events. */
+void server_poll_change(struct server *sv, int fd, struct server_source *src, uint32_t events);
+/* No more. */
+void server_poll_end(struct server *sv, int fd);
 
 /* ---- answers (reply.c) ---- */
 
@@ -158,6 +178,9 @@ void h_exec(struct request *r);
 void h_execs_list(struct request *r);
 void h_execs_show(struct request *r);
 void h_execs_output(struct request *r);
+void h_attach(struct request *r);
+/* The server ends: a WebSocket is closed, and its connection given back. */
+void h_attach_abandon(struct request *r);
 void h_execs_signal(struct request *r);
 void h_execs_stdin(struct request *r);
 void h_snapshots_create(struct request *r);

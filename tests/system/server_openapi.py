@@ -291,6 +291,7 @@ def walk_execs(c):
     c.t.ok(c.send('listExecs', query={'limit': 2}).json['next'])
     c.parameters_alone('listExecs')
     walk_output(c, run)
+    walk_attach(c, run)
 
 
 def walk_output(c, run):
@@ -303,6 +304,18 @@ def walk_output(c, run):
     exit_ = json.loads(r.body.decode().split('event: exit\n')[1].split('data: ')[1])
     c.t.equal(c.doc.wrong(exit_, {'$ref': '#/components/schemas/ExecSummary'}), None)
     c.send('getExecOutput', headers={'Accept': 'text/event-stream', 'Last-Event-ID': 'x'}, status=400, exec=run)
+
+
+def walk_attach(c, run):
+    shake = {'Connection': 'Upgrade', 'Upgrade': 'websocket', 'Sec-WebSocket-Version': '13',
+             'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ=='}
+    c.t.equal(c.send('attachExec', status=101, headers=shake, exec=run).headers['Sec-WebSocket-Accept'],
+              's3pPLMBiTxaQ9kYGzzhZRbK+xOo=')
+    for query in ({'stdout_offset': 0}, {'stderr_offset': 0}, {'framing': 'text'}):
+        c.send('attachExec', status=101, headers=shake, query=query, exec=run)
+    c.send('attachExec', status=426, exec=run)
+    c.send('attachExec', status=404, headers=shake, exec='exec_none')
+    c.send('attachExec', status=400, headers=shake, query={'stdout_offset': 100}, exec=run)
 
 
 def walk_files(c):

@@ -30,9 +30,9 @@ static void write_event_again(const struct attach_event *e)
     BUF_AUTO struct buf out;
     struct attach_event again;
     struct api_problem why;
+    buf_init(&out, 16u << 20);
     if (e->kind == ATTACH_READY || e->kind == ATTACH_EXIT)
         return;
-    buf_init(&out, 16u << 20);
     attach_put_event(&out, e);
     ASSERT(attach_get_event(true, buf_str(&out), &a, &again, &why) == 0);
     ASSERT(again.kind == e->kind && again.offset == (e->kind == ATTACH_ERROR ? UINT64_MAX : e->offset));

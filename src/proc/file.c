@@ -53,6 +53,8 @@ void file__destroy(struct proc_file *f)
     } else if (f->kind == FILE_TTY) {
         proc_file_unref(f->u.term.in);
         proc_file_unref(f->u.term.out);
+    } else if (f->kind == FILE_TERMINAL) {
+        tty__unref(f->u.tty);
     }
     mem_free(f);
 }
@@ -126,6 +128,8 @@ int file__random_peek(struct proc_file *f, const void **ret_p, size_t *ret_n)
 /* /dev/tty: the session's terminal, if it has one. */
 static int open_tty(struct proc_set *ps, int oflags, struct proc_file **ret)
 {
+    if (ps->terminal)
+        return tty__open(ps, oflags, ret);
     if (!ps->tty_in && !ps->tty_out)
         return -ENXIO;
     struct proc_file *f = file__new(ps, FILE_TTY, oflags);

@@ -55,6 +55,8 @@ ssize_t proc_read(struct proc *p, int fd, void *buf, size_t n)
         return got;
     case FILE_PIPE:
         return n ? pipe__read(p, f, buf, n) : 0;
+    case FILE_TERMINAL:
+        return n ? tty__read(p, f, buf, n) : 0;
     case FILE_TEXT:
         return read_text(f, buf, n);
     case FILE_ZERO:
@@ -132,6 +134,8 @@ ssize_t proc_write(struct proc *p, int fd, const void *buf, size_t n)
         return pipe__write(p, f, buf, n);
     case FILE_SINK:
         return sink__write(p, f, buf, n);
+    case FILE_TERMINAL:
+        return tty__write(p, f, buf, n);
     case FILE_CAPTURE:
         return capture__write(p, f->u.capture, buf, n);
     case FILE_NULL:
@@ -163,17 +167,19 @@ ssize_t proc_pwrite(struct proc *p, int fd, const void *buf, size_t n, uint64_t 
 
 static bool ready_to_read(const struct proc *p, const struct proc_file *f, size_t n)
 {
-    if (f->kind != FILE_PIPE || !n)
+    if ((f->kind != FILE_PIPE && f->kind != FILE_TERMINAL) || !n)
         return true;
     /* A terminal's reader may have to be stopped first. */
     if (f->tty && p->ps->foreground && p->pgid != p->ps->foreground)
         return false;
+    if (f->kind == FILE_TERMINAL)
+        return tty__readable(f->u.tty) || (f->oflags & O_NONBLOCK);
     return f->pipe->n || !f->pipe->writers || (f->oflags & O_NONBLOCK);
 }
 
 static bool ready_to_write(const struct proc_file *f, size_t n)
 {
-    if (f->kind == FILE_SINK)
+    if (f->kind == FILE_SINK || f->kind == FILE_TERMINAL)
         return !n; /* how much it takes is known only by writing */
     if (f->kind != FILE_PIPE || !n)
         return true;
@@ -189,6 +195,8 @@ uint64_t proc_available(const struct proc *p, int fd)
     switch (f->kind) {
     case FILE_PIPE:
         return f->pipe->n;
+    case FILE_TERMINAL:
+        return tty__available(f->u.tty);
     case FILE_VFS:
         size = vfs_handle_size(f->h);
         return size > f->off ? size - f->off : 0;
@@ -232,6 +240,8 @@ int proc_peek(struct proc *p, int fd, const void **ret_p, size_t *ret_n)
         return vfs_peek(f->h, f->off, ret_p, ret_n);
     case FILE_PIPE:
         return pipe__peek(p, f, ret_p, ret_n);
+    case FILE_TERMINAL:
+        return tty__peek(p, f, ret_p, ret_n);
     case FILE_TEXT: {
         size_t size = f->u.text.n, at = f->off < size ? (size_t)f->off : size;
         *ret_p = f->u.text.p + at;
@@ -265,6 +275,8 @@ void proc_consume(struct proc *p, int fd, size_t n)
     proc_budget -= (int32_t)(NUM_MIN(n, MAX_IO) >> 10);
     if (f->kind == FILE_PIPE)
         pipe__consume(f->pipe, n);
+    else if (f->kind == FILE_TERMINAL)
+        tty__consume(f->u.tty, n);
     else if (f->kind == FILE_RANDOM)
         f->u.rnd.pos += (uint32_t)NUM_MIN(n, (size_t)(f->u.rnd.n - f->u.rnd.pos));
     else

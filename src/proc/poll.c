@@ -30,6 +30,8 @@ static bool look(struct proc *p, struct proc_pollfd *e)
         if (f->u.term.in && f->readable)
             look_pipe(f->u.term.in, e);
         e->writable = e->want_write && f->u.term.out && f->writable;
+    } else if (f->kind == FILE_TERMINAL) {
+        tty__look(f->u.tty, e);
     } else if (f->kind == FILE_PIPE) {
         look_pipe(f, e);
     } else {
@@ -60,6 +62,8 @@ int proc_poll_fds(struct proc *p, struct proc_pollfd *v, size_t n, int64_t deadl
                 f = f->u.term.in;
             if (f && v[i].want_read && f->kind == FILE_PIPE && f->pipe->feed && !f->pipe->n)
                 feed__need(f->pipe->feed);
+            if (f && v[i].want_read && f->kind == FILE_TERMINAL)
+                tty__need(f->u.tty);
         }
         int r = proc_block(p, &p->ps->poll_q, deadline);
         if (r == -ETIMEDOUT)

@@ -503,6 +503,75 @@ bool proc_file_is_sink(const struct proc_file *f);
 /* Wakes writers that wait on sinks, and who is in proc_await(). */
 void proc_sink_ready(struct proc_set *ps);
 
+/*
+ * A terminal of the session's own (the host's terminals are feeds and sinks with @tty set, whose line discipline is
+ * elsewhere): what is typed is echoed, edited as a line or given at once, and turned into signals for the foreground
+ * group; output gets its carriage returns. termios(3), of which the flags below are there: no flow control (IXON), no
+ * parity, no speed.
+ */
+struct proc_tty;
+
+enum proc_tty_flag {
+    PROC_ICRNL = 1 << 0,
+    PROC_INLCR = 1 << 1,
+    PROC_IGNCR = 1 << 2,
+    PROC_IUTF8 = 1 << 3,
+    PROC_OPOST = 1 << 4,
+    PROC_ONLCR = 1 << 5,
+    PROC_ISIG = 1 << 6,
+    PROC_ICANON = 1 << 7,
+    PROC_ECHO = 1 << 8,
+    PROC_ECHOE = 1 << 9,
+    PROC_ECHOK = 1 << 10,
+    PROC_ECHONL = 1 << 11,
+    PROC_ECHOCTL = 1 << 12,
+    PROC_ECHOKE = 1 << 13,
+    PROC_IEXTEN = 1 << 14,
+    PROC_NOFLSH = 1 << 15,
+};
+
+enum proc_cc {
+    PROC_VINTR,
+    PROC_VQUIT,
+    PROC_VERASE,
+    PROC_VKILL,
+    PROC_VEOF,
+    PROC_VEOL,
+    PROC_VSUSP,
+    PROC_VREPRINT,
+    PROC_VWERASE,
+    PROC_VLNEXT,
+    PROC_VMIN,
+    PROC_VTIME,
+    PROC_CC
+};
+
+struct proc_termios {
+    uint32_t flags; /* enum proc_tty_flag */
+    uint8_t cc[PROC_CC]; /* 0: no character, but of MIN and TIME */
+};
+
+/* A terminal, open for reading and writing, that /dev/tty is from then on. @write is as of proc_file_sink(), @need as
+ * of proc_file_feed(). It lives until proc_tty_close() and its last descriptor. NULL when memory is short. */
+struct proc_file *proc_file_tty(struct proc_set *ps, ssize_t (*write)(void *arg, const void *p, size_t n),
+                                void (*need)(void *arg), void *arg, struct proc_tty **ret);
+/* Types: bytes taken. Fewer than @n when what was typed before is not read (LIMIT_TTY), or while the host does not take
+ * what it echoes: try again in @need, after proc_sink_ready(), or when there is time. Called by the host, as an event.
+ */
+size_t proc_tty_input(struct proc_tty *t, const void *p, size_t n);
+/* Sends what is echoed: whether all of it is out. */
+bool proc_tty_quiet(struct proc_tty *t);
+/* The end of input: what was typed can be read, then each read gives 0. */
+void proc_tty_hangup(struct proc_tty *t);
+/* The host lets go of it: hung up, and @t is gone. Accepts NULL. */
+void proc_tty_close(struct proc_tty *t);
+/* The terminal of the session's own behind a descriptor, borrowed; NULL when there is none. */
+struct proc_tty *proc_terminal(const struct proc *p, int fd);
+/* tcgetattr(3), tcsetattr(3). */
+void proc_tty_get(const struct proc_tty *t, struct proc_termios *ret);
+/* See proc_tty_get(). */
+void proc_tty_set(struct proc_tty *t, const struct proc_termios *to);
+
 /* Size of the session's terminal, if it has one (rows 0: none). Sends no SIGWINCH. */
 void proc_set_winsize(struct proc_set *ps, uint16_t rows, uint16_t cols);
 /* See proc_set_winsize(). */

@@ -84,6 +84,7 @@ struct proc_node {
 struct file_sink {
     ssize_t (*write)(void *arg, const void *p, size_t n);
     void *arg;
+    struct proc_tty *tty; /* of a terminal: its echo goes out before; else NULL */
 };
 
 struct pipe;
@@ -96,6 +97,7 @@ enum file_kind {
     FILE_SINK,
     FILE_CAPTURE,
     FILE_TTY,
+    FILE_TERMINAL,
     FILE_NULL,
     FILE_ZERO,
     FILE_FULL,
@@ -122,7 +124,8 @@ struct proc_file {
         struct proc_capture *capture;
         struct {
             struct proc_file *in, *out;
-        } term; /* FILE_TTY: the terminal's feed and sink */
+        } term;               /* FILE_TTY: the terminal's feed and sink */
+        struct proc_tty *tty; /* FILE_TERMINAL */
         struct {
             char *p; /* RANDOM_PEEK bytes, made on the first peek */
             uint32_t pos, n;
@@ -212,6 +215,7 @@ struct proc_set {
     struct pipe *fifos;
     struct proc_feed *feeds;
     struct proc_file *tty_in, *tty_out; /* not counted: cleared when they go */
+    struct proc_tty *terminal;          /* the same */
     struct proc_waitq sink_q, poll_q, sleep_q;
     char *bufs[SPARE_BUFS];
     uint32_t n_bufs;
@@ -428,6 +432,31 @@ void capture__closed(struct proc_capture *c);
 ssize_t sink__write(struct proc *p, struct proc_file *f, const char *buf, size_t n);
 /* Job control of reads from a terminal: 0, -EINTR (stopped by SIGTTIN, or must end) or -EIO. */
 int stream__may_read(struct proc *p, const struct proc_file *f);
+
+/* ---- tty.c ---- */
+
+/* Another open of the set's terminal. */
+int tty__open(struct proc_set *ps, int oflags, struct proc_file **ret);
+/* A file of it goes. */
+void tty__unref(struct proc_tty *t);
+/* See proc_read(). */
+ssize_t tty__read(struct proc *p, struct proc_file *f, char *buf, size_t n);
+/* See proc_write(). */
+ssize_t tty__write(struct proc *p, struct proc_file *f, const char *buf, size_t n);
+/* See proc_peek(). */
+int tty__peek(struct proc *p, struct proc_file *f, const void **ret_p, size_t *ret_n);
+/* See proc_consume(). */
+void tty__consume(struct proc_tty *t, size_t n);
+/* Bytes that the next read could give. */
+uint32_t tty__available(const struct proc_tty *t);
+/* Whether a read would return at once. */
+bool tty__readable(const struct proc_tty *t);
+/* See proc_look_fds(). */
+void tty__look(const struct proc_tty *t, struct proc_pollfd *e);
+/* Asks the host for input when there is none. */
+void tty__need(struct proc_tty *t);
+/* Sends what is echoed, in the surroundings of the host: whether all of it is out. */
+bool tty__flush(struct proc_tty *t);
 
 /* ---- procfs.c ---- */
 

@@ -124,7 +124,7 @@ struct proc_file *proc_file_sink(struct proc_set *ps, bool tty, ssize_t (*write)
     struct proc_file *f = file__new(ps, FILE_SINK, O_WRONLY);
     if (f) {
         f->tty = tty;
-        f->u.sink = (struct file_sink){write, arg};
+        f->u.sink = (struct file_sink){.write = write, .arg = arg};
         if (tty)
             ps->tty_out = f;
     }
@@ -140,6 +140,8 @@ bool proc_file_is_sink(const struct proc_file *f)
 void proc_sink_ready(struct proc_set *ps)
 {
     ps->held_ready = true;
+    if (ps->terminal)
+        (void)tty__flush(ps->terminal);
     if (ps->tape) /* only the held one waits, and it is no event for anybody else */
         return;
     proc_wake(&ps->sink_q);
@@ -157,7 +159,8 @@ static ssize_t sink_put(struct proc *p, struct proc_file *f, const char *buf, si
         if (ps->tape && p->must_end)
             return -EINTR;
         struct mem_account *before = set__host_begin(ps);
-        ssize_t r = f->u.sink.write(f->u.sink.arg, buf, n);
+        bool quiet = !f->u.sink.tty || tty__flush(f->u.sink.tty);
+        ssize_t r = quiet ? f->u.sink.write(f->u.sink.arg, buf, n) : -EAGAIN;
         set__host_end(before);
         if (!ps->tape)
             return r;

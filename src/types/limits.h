@@ -34,6 +34,7 @@
 #define LIMIT_MANIFEST (1u << 20) /* bytes of the userland's manifest */
 #define LIMIT_FDS 1024           /* highest descriptor + 1 of a process: EMFILE */
 #define LIMIT_PIPE 65536         /* bytes in a pipe */
+#define LIMIT_TTY 4096           /* bytes typed at a terminal of the session's own that nobody has read */
 #define LIMIT_PIPE_BUF 4096      /* bytes a write to a pipe does in one piece */
 #define LIMIT_ARGS (2u << 20)    /* bytes of argv and environment together: E2BIG */
 #define LIMIT_STACK (256u << 10) /* bytes of a command's stack */

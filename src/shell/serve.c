@@ -15,7 +15,7 @@
 #include "types/errtab.h"
 
 /* As bash(1), SIGNALS, has it for interactive shells: ^C ends a command, not the shell. */
-static void set_signals(struct shell *sh)
+void shell__serve_signals(struct shell *sh)
 {
     static const int ignored[] = {SIGTERM, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU};
     for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
@@ -35,7 +35,7 @@ static struct shell *open_shell(struct proc *p, struct shell_serve *s)
     (void)start_prepare(sh, &s->start, &script, &text); /* what fails there leaves a shell that can say so */
     /* After it: what it ignores itself was not ignored at its start, and its children do not. */
     if (s->interactive)
-        set_signals(sh);
+        shell__serve_signals(sh);
     if (sh->flow != FLOW_KILLED)
         sh->flow = FLOW_NONE;
     return sh;
@@ -81,14 +81,11 @@ static void run_line(struct shell *sh, struct str text)
     (void)sh_flush(sh);
 }
 
-struct outcome shell_serve_main(struct proc *p, void *arg)
+void shell__serve_lines(struct shell *sh, const struct shell_driver *d)
 {
-    struct shell_serve *s = arg;
-    struct shell *sh = open_shell(p, s);
-    s->shell = sh;
     struct str line;
     run_prompt_command(sh);
-    while (sh->flow == FLOW_NONE && s->driver->next(s->driver->arg, p, &line) == 1) {
+    while (sh->flow == FLOW_NONE && d->next(d->arg, sh->p, &line) == 1) {
         struct arena_mark m = arena_mark(&sh->scratch);
         if (sh->interactive)
             exec__check_window(sh); /* bash's line editor does it before the line is run */
@@ -97,11 +94,19 @@ struct outcome shell_serve_main(struct proc *p, void *arg)
         if (sh->flow == FLOW_NONE)
             run_prompt_command(sh);
         arena_reset(&sh->scratch, m);
-        s->driver->done(s->driver->arg, p, sh->last_status, sh->flow != FLOW_NONE);
+        d->done(d->arg, sh->p, sh->last_status, sh->flow != FLOW_NONE);
     }
-    s->shell = NULL;
     if (sh->flow == FLOW_NONE)
         sh->flow = FLOW_EXIT; /* ^D ends a shell as `exit` does */
+}
+
+struct outcome shell_serve_main(struct proc *p, void *arg)
+{
+    struct shell_serve *s = arg;
+    struct shell *sh = open_shell(p, s);
+    s->shell = sh;
+    shell__serve_lines(sh, s->driver);
+    s->shell = NULL;
     struct outcome o = shell_finish(sh);
     shell__state_end(sh, o);
     shell_free(sh);

@@ -290,6 +290,8 @@ struct outcome shell_main(struct proc *p, void *arg)
     enum start_mode mode = start_prepare(sh, st, &script, &text);
     if (mode == START_TEXT)
         run_text(sh, text);
+    else if (mode == START_STDIN && sh->interactive && proc_isatty(p, 0))
+        shell__terminal_run(sh);
     else if (mode == START_STDIN)
         run_stdin(sh);
     struct outcome o = shell_finish(sh);

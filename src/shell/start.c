@@ -606,6 +606,11 @@ enum start_mode start_prepare(struct shell *sh, const struct shell_start *st, st
     enum start_mode mode = choose(&a, script, ret_text);
     if (a.end || mode == START_END)
         return START_END;
+    /* bash(1), INVOCATION: without a script, and with a terminal for input and errors. */
+    if (mode == START_STDIN && proc_isatty(sh->p, 0) && proc_isatty(sh->p, 2))
+        sh->interactive = true;
+    if (mode == START_STDIN && sh->interactive && proc_isatty(sh->p, 0))
+        (void)options_set(sh, OPT_MONITOR, true);
     set_prompts(sh);
     set_last_arg(sh, st);
     if (st->posix && st->keep)

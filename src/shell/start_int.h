@@ -6,6 +6,7 @@
 #include "base/str.h"
 
 struct shell;
+struct shell_driver;
 struct shell_start;
 struct buf;
 
@@ -25,3 +26,12 @@ void start_import(struct shell *sh, char **envp);
 int start_read_file(struct shell *sh, struct str path, struct buf *out);
 /* A profile or rc file, if it is there. */
 void start_source_if(struct shell *sh, struct str path);
+
+/* ---- shells that take line after line (serve.c, terminal.c) ---- */
+
+/* What an interactive shell does about signals: SIGINT ends a command, others are ignored. */
+void shell__serve_signals(struct shell *sh);
+/* Runs what the driver gives until it says 0 or the shell ends. */
+void shell__serve_lines(struct shell *sh, const struct shell_driver *d);
+/* The same with lines that are typed at the terminal of standard input, after prompts. */
+void shell__terminal_run(struct shell *sh);

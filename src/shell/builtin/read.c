@@ -361,12 +361,29 @@ static int poll_only(struct reading *r)
     return proc_poll_fds(r->sh->p, &pf, 1, proc_now(r->sh->ps)) > 0 && !pf.bad ? 0 : 1;
 }
 
+/* Switches off the echo of a terminal of the session's own for -s, and its line editing when a line need not be whole.
+ * *ret_before is to be set again. */
+static struct proc_tty *set_terminal(const struct reading *r, const struct options *op, struct proc_termios *ret_before)
+{
+    struct proc_tty *t = proc_terminal(r->sh->p, r->fd);
+    if (!t)
+        return NULL;
+    proc_tty_get(t, ret_before);
+    struct proc_termios s = *ret_before;
+    if (op->silent)
+        s.flags &= ~(uint32_t)(PROC_ECHO | PROC_ECHOK | PROC_ECHONL);
+    if (r->count >= 0 || r->delim != '\n')
+        s.flags &= ~(uint32_t)PROC_ICANON;
+    proc_tty_set(t, &s);
+    return t;
+}
+
 /* What a terminal of the host side is needed for: its echo and its line editor are out of this process's reach. */
 static int check_tty(struct reading *r, const struct options *op)
 {
     if (!proc_isatty(r->sh->p, r->fd))
         return 0;
-    if (op->silent || (op->edit && op->text)) {
+    if ((op->silent && !proc_terminal(r->sh->p, r->fd)) || (op->edit && op->text)) {
         sh_error(r->sh, "%s: option '-%c' is not implemented here for a terminal", r->who, op->silent ? 's' : 'i');
         return 2;
     }
@@ -398,7 +415,11 @@ static int run(struct reading *r, const struct options *op, const struct str *na
         return status;
     if (op->timed && __builtin_add_overflow(proc_now(r->sh->ps), op->timeout, &r->deadline))
         r->deadline = INT64_MAX - 1;
+    struct proc_termios before;
+    struct proc_tty *t = set_terminal(r, op, &before);
     enum ended e = r->count == 0 ? END_COUNT : read_line(r);
+    if (t)
+        proc_tty_set(t, &before);
     if (e == END_FAIL)
         return r->status;
     status = assign(r, op->array, names, n);

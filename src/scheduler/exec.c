@@ -348,7 +348,9 @@ int sched_exec(struct sched_session *s, const struct sched_exec_request *q, cons
     e->input_total = e->input.n;
     struct wire_exec x = q->exec;
     x.key = str_c(e->id);
-    x.stdin_open = q->has_stdin || q->stdin_stays;
+    e->tty = x.tty == WIRE_TTY;
+    e->input_stays |= e->tty;
+    x.stdin_open = q->has_stdin || e->input_stays;
     x.want_root = true;
     wire_put_exec(&e->request, &x);
     int r = e->request.err ? e->request.err : e->input.err;
@@ -403,10 +405,17 @@ static void send_input(struct sched_exec *e)
 static void add_output(struct sched_exec *e, uint8_t stream, struct str data)
 {
     struct buf *b = &e->out[stream];
+    /* What a terminal shows now matters more than what it showed first. */
+    if (e->tty && data.n > LIMIT_TRACE_OUTPUT - b->n) {
+        size_t gone = NUM_MAX(b->n / 2, data.n);
+        memmove(b->p, b->p + gone, b->n - gone);
+        buf_trunc(b, b->n - gone);
+        e->base[stream] += gone;
+    }
     size_t room = LIMIT_TRACE_OUTPUT - b->n;
-    e->total[stream] += data.n;
-    if (b->n == e->total[stream] - data.n)
+    if (e->base[stream] + b->n == e->total[stream])
         buf_add(b, data.p, data.n < room ? data.n : room);
+    e->total[stream] += data.n;
 }
 
 static bool take_output(struct sched_exec *e, struct str body)
@@ -484,9 +493,11 @@ void sched_exec_info(const struct sched_exec *e, struct sched_exec_info *ret)
         .ended = e->ended,
         .input_open = e->place != EXEC_ENDED && e->input_stays,
         .input_total = e->input_total,
+        .tty = e->tty,
     };
     for (int i = 1; i <= 2; i++) {
         ret->out[i] = buf_str(&e->out[i]);
+        ret->base[i] = e->base[i];
         ret->total[i] = e->total[i];
     }
 }

@@ -205,8 +205,10 @@ struct sched_exec_info {
     struct outcome outcome;
     const struct wire_result *result; /* NULL while it has none */
     int64_t created, started, ended;  /* wall clock; 0: not yet */
-    struct str out[3];                /* 1 and 2: the bytes kept */
+    struct str out[3];                /* 1 and 2: the bytes kept, which begin at: */
+    uint64_t base[3];                 /* 0, but for a terminal that has shown more than is kept: its last bytes are */
     uint64_t total[3];                /* printed */
+    bool tty;                         /* it has a terminal, and its input stays open */
     bool input_open;                  /* sched_input() takes more */
     uint64_t input_total;             /* bytes of input that were taken for it */
 };

@@ -163,7 +163,8 @@ struct sched_exec {
     bool input_refused; /* who tried is told when there is room */
     uint32_t resize;    /* rows << 16 | cols, since it was queued; 0: none */
     struct buf out[3];
-    uint64_t total[3];
+    uint64_t base[3], total[3];
+    bool tty;
     struct outcome outcome;
     bool has_result;
     struct wire_result result;

@@ -147,6 +147,7 @@ static void put_exec(struct attached *a, const char *type, const struct sched_ex
     json_begin(&w, NULL, '{');
     json_text(&w, "type", str_c(type));
     if (ready) {
+        json_bool(&w, "tty", info->tty);
         json_bool(&w, "stdin_open", info->input_open);
         json_number(&w, "stdin_offset", info->input_total);
     }
@@ -161,7 +162,8 @@ static void put_exec(struct attached *a, const char *type, const struct sched_ex
 static bool put_output(struct attached *a, const struct sched_exec_info *info)
 {
     for (int i = 1; i <= 2; i++) {
-        struct str s = a->at[i] < info->out[i].n ? str_from(info->out[i], (size_t)a->at[i]) : str_of("", 0);
+        a->at[i] = NUM_MAX(a->at[i], info->base[i]); /* what is not kept any more is left out */
+        struct str s = str_from(info->out[i], (size_t)NUM_MIN(a->at[i] - info->base[i], (uint64_t)info->out[i].n));
         if (s.n == 0)
             continue;
         s.n = NUM_MIN(s.n, (size_t)PIECE);
@@ -192,7 +194,7 @@ static void put_what_there_is(struct attached *a)
         const struct attach_event e = {.kind = ATTACH_STDIN_TAKEN, .offset = a->told};
         put_event(a, &e);
     }
-    bool all = a->at[1] >= info.out[1].n && a->at[2] >= info.out[2].n;
+    bool all = a->at[1] >= info.base[1] + info.out[1].n && a->at[2] >= info.base[2] + info.out[2].n;
     if (all && !info.running && !info.waiting && !a->exit_sent) {
         a->exit_sent = true;
         put_exec(a, "exit", &info);

@@ -75,7 +75,9 @@ struct run {
     struct wire_list argv, env;
     bool stdin_open;
     uint64_t timeout_ms, wait_ms, output_limit;
-    struct str unsupported[3];
+    struct str tty;
+    uint16_t rows, cols; /* 0: no terminal */
+    struct str unsupported[2];
 };
 
 static const struct api_field fields[] = {
@@ -93,12 +95,12 @@ static const struct api_field fields[] = {
     {"output_limit", API_NUMBER, offsetof(struct run, output_limit)},
     {"atomic", API_VALUE, offsetof(struct run, unsupported[0])},
     {"durable", API_VALUE, offsetof(struct run, unsupported[1])},
-    {"tty", API_VALUE, offsetof(struct run, unsupported[2])},
+    {"tty", API_VALUE, offsetof(struct run, tty)},
 };
 
 static bool check_unsupported(struct request *r, const struct run *q)
 {
-    static const char *const names[] = {"atomic", "durable", "tty"};
+    static const char *const names[] = {"atomic", "durable"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (q->unsupported[i].p && !str_eqc(q->unsupported[i], "false") && !str_eqc(q->unsupported[i], "null")) {
             request_fail(r, API_UNSUPPORTED, names[i], "this server does not do '%s' yet", names[i]);
@@ -114,9 +116,29 @@ static bool check_unsupported(struct request *r, const struct run *q)
     return true;
 }
 
+/* {"cols", "rows"} of a terminal; false after an answer. */
+static bool take_tty(struct request *r, struct run *q)
+{
+    struct {
+        uint64_t cols, rows;
+    } size = {80, 24};
+    const struct api_field size_fields[] = {{"cols", API_NUMBER, 0}, {"rows", API_NUMBER, sizeof(uint64_t)}};
+    struct api_problem why = {"", ""};
+    if (!q->tty.p || str_eqc(q->tty, "false") || str_eqc(q->tty, "null"))
+        return true;
+    if (api_decode(q->tty, size_fields, 2, &r->arena, &size, &why) || size.cols < 1 || size.cols > UINT16_MAX ||
+        size.rows < 1 || size.rows > UINT16_MAX) {
+        request_fail(r, API_INVALID_ARGUMENT, "tty", "field 'tty' is {\"cols\", \"rows\"}, 1 to 65535 each");
+        return false;
+    }
+    q->cols = (uint16_t)size.cols;
+    q->rows = (uint16_t)size.rows;
+    return true;
+}
+
 static bool check(struct request *r, struct run *q)
 {
-    if (!check_unsupported(r, q) || !request_env(r, &q->env))
+    if (!check_unsupported(r, q) || !take_tty(r, q) || !request_env(r, &q->env))
         return false;
     const char *field = NULL, *text = NULL;
     if ((q->command.p != NULL) == (q->argv.v != NULL))
@@ -206,6 +228,9 @@ static void begin(struct request *r, const struct id *again)
                  .argv = q.argv,
                  .env = join(r, &info.settings->env, &q.env),
                  .keep = !str_eqc(q.shell, "fresh"),
+                 .tty = q.cols ? WIRE_TTY : 0,
+                 .rows = q.rows,
+                 .cols = q.cols,
                  .cwd = q.cwd},
         .has_stdin = q.input.p != NULL,
         .input = q.input,

@@ -29,14 +29,16 @@ static void header_number(struct MHD_Response *resp, const char *name, uint64_t 
 
 static void send_bytes(struct request *r, const struct sched_exec_info *e)
 {
-    const struct reading *q = r->state;
+    struct reading *q = r->state;
     struct str all = e->out[q->stream];
+    uint64_t base = e->base[q->stream];
     if (q->offset > e->total[q->stream]) {
         request_fail(r, API_INVALID_ARGUMENT, "offset", "the stream has %llu bytes so far",
                      (unsigned long long)e->total[q->stream]);
         return;
     }
-    struct str s = q->offset < all.n ? str_from(all, (size_t)q->offset) : str_of("", 0);
+    q->offset = NUM_MAX(q->offset, base);
+    struct str s = str_from(all, (size_t)NUM_MIN(q->offset - base, (uint64_t)all.n));
     s.n = s.n < q->limit ? s.n : (size_t)q->limit;
     struct MHD_Response *resp =
         MHD_create_response_from_buffer(s.n, (void *)(uintptr_t)(s.n ? s.p : ""), MHD_RESPMEM_MUST_COPY);
@@ -46,7 +48,7 @@ static void send_bytes(struct request *r, const struct sched_exec_info *e)
         (void)MHD_add_response_header(resp, "Exec-Status", exec_form_status(e));
         header_number(resp, "Output-Offset", q->offset);
         header_number(resp, "Output-Total", e->total[q->stream]);
-        (void)MHD_add_response_header(resp, "Output-End", ended && q->offset + s.n >= all.n ? "true" : "false");
+        (void)MHD_add_response_header(resp, "Output-End", ended && q->offset + s.n >= base + all.n ? "true" : "false");
         (void)MHD_add_response_header(resp, "Output-Truncated", e->total[q->stream] > all.n ? "true" : "false");
     }
     request_reply(r, resp, MHD_HTTP_OK);
@@ -108,7 +110,8 @@ static bool make_event(struct following *f)
     struct json_writer w = {.out = &data};
     sched_exec_info(f->r->exec, &info);
     for (int i = 1; i <= 2; i++) {
-        struct str s = f->at[i] < info.out[i].n ? str_from(info.out[i], (size_t)f->at[i]) : str_of("", 0);
+        f->at[i] = NUM_MAX(f->at[i], info.base[i]); /* what is not kept any more is left out */
+        struct str s = str_from(info.out[i], (size_t)NUM_MIN(f->at[i] - info.base[i], (uint64_t)info.out[i].n));
         if (s.n == 0)
             continue;
         s.n = s.n < PIECE ? s.n : PIECE;
@@ -249,7 +252,7 @@ void h_execs_output(struct request *r)
         follow(r);
     } else {
         sched_exec_info(r->exec, &info);
-        if (wait && (info.running || info.waiting) && offset >= info.out[q->stream].n) {
+        if (wait && (info.running || info.waiting) && offset >= info.base[q->stream] + info.out[q->stream].n) {
             r->watch = sched_exec_watch(r->exec, false, send_kept, r);
             r->timer = sched_timer(r->sv->sched, clock_mono() + (int64_t)wait * CLOCK_MS, send_kept, r);
         } else {

@@ -9,15 +9,48 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/num.h"
 #include "policy/policy.h"
 #include "types/errtab.h"
 
 /* ---- what the process set asks of us ---- */
 
+/* Gives the terminal what was typed, and asks for more when it has all. */
+static void type(struct session *s)
+{
+    struct session_run *r = s->run;
+    if (!r || !r->tty || r->ended || s->tape.now == TAPE_REPLAYS)
+        return;
+    struct str rest = buf_str(&r->typed);
+    size_t n = rest.n ? proc_tty_input(r->tty, rest.p, rest.n) : 0;
+    if (n) {
+        session__note(s, TRACE_IN_STDIN, 0, str_of(rest.p, n));
+        memmove(r->typed.p, r->typed.p + n, rest.n - n);
+        buf_trunc(&r->typed, rest.n - n);
+    }
+    if (r->typed.n)
+        return;
+    if (r->typed_end) {
+        r->typed_end = false;
+        r->asked = true; /* nothing more comes */
+        proc_tty_hangup(r->tty);
+        session__note(s, TRACE_IN_EOF, 0, STR(""));
+    }
+    if (!r->asked && s->host->want_input)
+        s->host->want_input(s->host->arg);
+    r->asked = true;
+}
+
+static void need_typed(void *arg)
+{
+    type(arg);
+}
+
 static void attend(void *arg)
 {
     struct session *s = arg;
     (void)session__play_due(s);
+    type(s);
     if (s->host->attend)
         s->host->attend(s->host->arg);
 }
@@ -259,8 +292,32 @@ static void fill_start(struct session *s, const struct wire_exec *e, struct sess
     }
 }
 
+/* Its standard input, output and error: 0 or -ENOMEM. A file that was made is taken by proc_start(). */
+static int open_streams(struct session *s, const struct wire_exec *e, struct session_run *r, struct proc_file *ret[3])
+{
+    if (e->tty == WIRE_TTY) {
+        ret[0] = proc_file_tty(s->ps, put_out, need_typed, s, &r->tty);
+        if (!ret[0])
+            return -ENOMEM;
+        ret[1] = proc_file_ref(ret[0]);
+        ret[2] = proc_file_ref(ret[0]);
+        r->typed_end = !e->stdin_open;
+        return 0;
+    }
+    bool fed = e->stdin_open || (e->tty & 1) || e->kind == WIRE_EXEC_SERVE;
+    ret[0] = fed ? proc_file_feed(s->ps, (e->tty & 1) != 0, need_input, s, &r->feed) : proc_file_null(s->ps);
+    ret[1] = proc_file_sink(s->ps, (e->tty & 2) != 0, put_out, s);
+    ret[2] = proc_file_sink(s->ps, (e->tty & 4) != 0, put_err, s);
+    if (!ret[0] || !ret[1] || !ret[2])
+        return -ENOMEM;
+    if (fed && !e->stdin_open)
+        proc_feed_eof(r->feed);
+    return 0;
+}
+
 static int start_main(struct session *s, const struct wire_exec *e, struct session_run *r)
 {
+    struct proc_file *io[3];
     struct outcome (*body)(struct proc *, void *) = shell_main;
     void *arg = &r->start;
     if (e->kind == WIRE_EXEC_ARGV)
@@ -271,18 +328,13 @@ static int start_main(struct session *s, const struct wire_exec *e, struct sessi
         session__serve_init(s);
         r->serve.interactive = true;
     }
-    bool fed = e->stdin_open || (e->tty & 1) || e->kind == WIRE_EXEC_SERVE;
-    struct proc_file *in =
-        fed ? proc_file_feed(s->ps, (e->tty & 1) != 0, need_input, s, &r->feed) : proc_file_null(s->ps);
-    struct proc_file *out = proc_file_sink(s->ps, (e->tty & 2) != 0, put_out, s);
-    struct proc_file *errf = proc_file_sink(s->ps, (e->tty & 4) != 0, put_err, s);
-    if (!in || !out || !errf)
-        return -ENOMEM;
-    if (fed && !e->stdin_open)
-        proc_feed_eof(r->feed);
+    int rc = open_streams(s, e, r, io);
+    if (rc)
+        return rc;
     proc_set_winsize(s->ps, e->rows, e->cols);
     proc_begin(s->ps);
-    return proc_start(s->ps, &s->user.cred, str_c(session__begins(s)), 022, in, out, errf, body, arg, &r->main);
+    return proc_start(s->ps, &s->user.cred, str_c(session__begins(s)), 022, io[0], io[1], io[2], body, arg,
+                      &r->main);
 }
 
 int session_exec(struct session *s, const struct wire_exec *e, struct err *err)
@@ -307,6 +359,7 @@ int session_exec(struct session *s, const struct wire_exec *e, struct err *err)
     buf_init(&run->prompt, LIMIT_PATH);
     buf_init(&run->prompt2, LIMIT_PATH);
     buf_init(&run->decisions, LIMIT_DECISIONS);
+    buf_init(&run->typed, LIMIT_MSG_DATA);
     s->run = run;
     run->serving = e->kind == WIRE_EXEC_SERVE;
     run->want_root = e->want_root;
@@ -356,6 +409,7 @@ int session_step(struct session *s, int64_t *ret_wake)
     if (!session__alive(s))
         return 0;
     bool ended, line = false;
+    type(s);
     do {
         (void)session__play_due(s);
         ended = proc_run(s->ps, r->main, ret_wake);
@@ -364,6 +418,8 @@ int session_step(struct session *s, int64_t *ret_wake)
     } while (!ended && !line && s->tape.now == TAPE_REPLAYS && !proc_held(s->ps));
     if (!ended && !line)
         return 0;
+    if (ended && r->tty && !proc_tty_quiet(r->tty))
+        return 0; /* what was typed at last is still to be shown: session_output_ready() leads here again */
     if (ended)
         main_ended(s);
     else
@@ -426,21 +482,43 @@ static bool lets_in(const struct session *s)
 /* Whether there is anybody for input: not with /dev/null instead. */
 static bool reads(const struct session *s)
 {
-    return lets_in(s) && s->run->feed;
+    return lets_in(s) && (s->run->feed || s->run->tty);
 }
 
 size_t session_input_room(const struct session *s)
 {
-    return reads(s) ? proc_feed_room(s->run->feed) : 0;
+    if (!lets_in(s))
+        return 0;
+    if (s->run->tty)
+        return s->run->typed_end ? 0 : s->run->typed.max - s->run->typed.n;
+    return s->run->feed ? proc_feed_room(s->run->feed) : 0;
 }
 
 size_t session__put_input(struct session *s, struct str data)
 {
+    if (s->run->tty)
+        return proc_tty_input(s->run->tty, data.p, data.n);
     return proc_feed_push(s->run->feed, data.p, data.n);
+}
+
+void session__put_eof(struct session *s)
+{
+    if (s->run->tty)
+        proc_tty_hangup(s->run->tty);
+    else
+        proc_feed_eof(s->run->feed);
 }
 
 size_t session_input(struct session *s, struct str data)
 {
+    if (lets_in(s) && s->run->tty) {
+        data.n = NUM_MIN(data.n, session_input_room(s));
+        if (buf_adds(&s->run->typed, data))
+            return 0;
+        s->run->asked = false;
+        type(s);
+        return data.n;
+    }
     size_t n = reads(s) ? session__put_input(s, data) : 0;
     if (n)
         session__note(s, TRACE_IN_STDIN, 0, str_of(data.p, n));
@@ -451,7 +529,12 @@ void session_input_end(struct session *s)
 {
     if (!reads(s))
         return;
-    proc_feed_eof(s->run->feed);
+    if (s->run->tty) {
+        s->run->typed_end = true;
+        type(s);
+        return;
+    }
+    session__put_eof(s);
     session__note(s, TRACE_IN_EOF, 0, STR(""));
 }
 
@@ -473,8 +556,10 @@ void session_close_output(struct session *s, int stream)
 
 void session_output_ready(struct session *s)
 {
-    if (s->ps)
-        proc_sink_ready(s->ps);
+    if (!s->ps)
+        return;
+    proc_sink_ready(s->ps);
+    type(s);
 }
 
 void session__send(struct session *s, int sig, bool all)

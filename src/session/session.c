@@ -271,6 +271,9 @@ void session__run_close(struct session_run *r)
 {
     proc_feed_close(r->feed);
     r->feed = NULL;
+    proc_tty_close(r->tty);
+    r->tty = NULL;
+    buf_done(&r->typed);
 }
 
 /* The last record of how an exec ended is freed with what it used. */

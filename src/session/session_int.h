@@ -23,6 +23,9 @@ struct session_run {
     struct proc *main;
     int main_pid;
     struct proc_feed *feed;
+    struct proc_tty *tty;  /* in its place, for a terminal of the session's own */
+    struct buf typed;      /* what its line discipline has not taken */
+    bool typed_end, asked; /* the end comes after it; the owner was asked for more */
     bool closed[3]; /* streams the client no longer reads */
     bool ended;
     bool serving;
@@ -119,6 +122,8 @@ static inline bool session__alive(const struct session *s)
 
 /* Bytes taken. */
 size_t session__put_input(struct session *s, struct str data);
+/* The end of input. */
+void session__put_eof(struct session *s);
 /* See session_signal(). */
 void session__send(struct session *s, int sig, bool all);
 /* See session_resize(). */

@@ -135,12 +135,12 @@ static void play(struct session *s, const struct session_event *e)
 {
     switch (e->kind) {
     case TRACE_IN_STDIN:
-        if (!s->run->feed || session__put_input(s, e->data) != e->data.n)
+        if ((!s->run->feed && !s->run->tty) || session__put_input(s, e->data) != e->data.n)
             session__wrong(s, "the feed has no room for input that was taken");
         break;
     case TRACE_IN_EOF:
-        if (s->run->feed)
-            proc_feed_eof(s->run->feed);
+        if (s->run->feed || s->run->tty)
+            session__put_eof(s);
         else
             session__wrong(s, "input ends that was never open");
         break;

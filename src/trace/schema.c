@@ -40,7 +40,7 @@ static const struct trace_field created[] = {
 
 static const struct trace_field exec[] = {
     NAME(exec, kind, exec_kinds),
-    UPTO(exec, tty, 7),
+    UPTO(exec, tty, 15),
     UINT(exec, rows),
     UINT(exec, cols),
     FLAGS(exec, flags, exec_flags),

@@ -220,7 +220,7 @@ int wire_get_exec(struct str body, struct arena *a, struct wire_exec *ret)
     ret->n_secrets = cursor_u32(&c);
     c.bad |= ret->n_secrets > ret->env.n;
     ret->stdin_open = get_bool(&c);
-    ret->tty = get_enum(&c, 8);
+    ret->tty = get_enum(&c, WIRE_TTY + 1);
     uint32_t size = cursor_u32(&c);
     ret->rows = (uint16_t)(size >> 16);
     ret->cols = (uint16_t)size;

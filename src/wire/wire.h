@@ -48,6 +48,7 @@
 #define WIRE_VERSION 1u
 #define WIRE_MORE 1u
 #define WIRE_HEADER 12u
+#define WIRE_TTY 15u /* of wire_exec.tty */
 #define WIRE_BODY_MAX (LIMIT_SCRIPT + LIMIT_ARGS + LIMIT_MSG)
 
 enum wire_type {
@@ -127,7 +128,7 @@ struct wire_exec {
     struct wire_list env;  /* K=V over the session's */
     uint32_t n_secrets;    /* the last so many of them are secret: in no record */
     bool stdin_open;       /* else standard input is /dev/null */
-    uint8_t tty;           /* bit n: descriptor n is the client's terminal */
+    uint8_t tty;           /* bit n: descriptor n is the client's terminal; WIRE_TTY: all are one of our own */
     uint16_t rows, cols;
     bool posix;     /* started as sh */
     bool want_root; /* the result carries the root hash (costs reading what changed) */

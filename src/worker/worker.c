@@ -708,6 +708,7 @@ static void step(struct hosted *h)
     if (session_step(h->session, &h->wake)) {
         struct wire_result res;
         h->running = false;
+        h->wanted = false; /* nobody reads any more */
         /* Nobody is left to be answered, and it may have been ended for that, half done: it is lost. */
         if (w->fatal)
             return;

@@ -265,10 +265,11 @@ def walk_execs(c):
     c.t.equal(c.send('exec', body={'command': "printf '\\377'"}).json['stdout_encoding'], 'base64')
     c.t.equal(c.send('exec', body={'command': 'sleep 1000', 'timeout_ms': 50}).json['reason'], 'timeout')
     c.send('exec', body={'command': ':', 'tty': False, 'atomic': None, 'durable': False})
+    c.t.equal(c.send('exec', body={'command': 'stty size', 'tty': {'cols': 100}}).json['stdout'], '24 100\r\n')
     # It never began: the request's error, and an exec that says so.
     c.send('exec', body={'command': ':', 'shell': 'fresh', 'cwd': '/none'}, status=404)
     c.t.ok('refused' in [e['status'] for e in c.send('listExecs').json['execs']])
-    for body in ({'tier': 'vm'}, {'tty': {}}, {'atomic': True}, {'durable': 1}):
+    for body in ({'tier': 'vm'}, {'atomic': True}, {'durable': 1}):
         c.send('exec', body={'command': ':', **body}, status=422)
     run = c.send('exec', 'background').json['exec_id']
     c.send('sleepSession', 'nothing', 409)

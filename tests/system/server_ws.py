@@ -77,6 +77,9 @@ def resume_at_every_byte(t):
         e = start(s, i, 'printf abcdefghij; printf ABCDEFGHIJ >&2; read x; printf klm; printf KLM >&2', stdin_open=True)
         streams = {1: b'', 2: b''}
         want = {1: b'abcdefghij', 2: b'ABCDEFGHIJ'}
+        w, _ = attach(s, i, e)
+        w.read_all(stop=lambda g: g == want)
+        w.drop()
         for n in range(11):
             w, _ = attach(s, i, e, '?stdout_offset=%d&stderr_offset=%d' % (n, 10 - n))
             got, _ = w.read_all({1: want[1][:n], 2: want[2][:10 - n]}, stop=lambda g: g == want)

@@ -342,6 +342,10 @@ int session_exec(struct session *s, const struct wire_exec *e, struct err *err)
     if (s->run && !s->run->ended)
         return err_set(err, -EBUSY, "a command is running in this session");
     int r = check(e, err);
+    if (r == 0 && e->atomic && s->ps && proc_count(s->ps) > 0)
+        r = err_set(err, -EBUSY,
+                    "a process of an earlier command is alive, and what it changes could not be told from what an "
+                    "atomic command does");
     if (r == 0)
         r = make_world(s, err);
     if (r == 0 && !s->run && session_mark_base(s)) /* what was copied in before the first command is no change of it */
@@ -365,7 +369,8 @@ int session_exec(struct session *s, const struct wire_exec *e, struct err *err)
     run->want_root = e->want_root;
     run->start_ns = proc_now(s->ps);
     fill_start(s, e, run);
-    r = start_main(s, e, run);
+    run->before = e->atomic ? vfs_fork(s->tree) : NULL;
+    r = e->atomic && !run->before ? -ENOMEM : start_main(s, e, run);
     if (r) {
         session__run_close(run);
         session__tape_end(s);
@@ -424,7 +429,7 @@ int session_step(struct session *s, int64_t *ret_wake)
         main_ended(s);
     else
         r->outcome = (struct outcome){.kind = OUTCOME_EXITED, .code = (uint8_t)r->line_status};
-    if (r->outcome.kind == OUTCOME_EXITED)
+    if (r->outcome.kind == OUTCOME_EXITED && !(r->before && r->outcome.code))
         session__keep_commit(s);
     r->end_ns = proc_now(s->ps);
     session__tape_end(s);

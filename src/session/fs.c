@@ -272,6 +272,25 @@ static int change_status(struct session *s, const struct wire_fs *q)
     return e;
 }
 
+/* For names that somebody else than the client has chosen: a symlink among them leads wherever it says. */
+static int clear_path(struct session *s, const struct wire_fs *q)
+{
+    struct vfs_ctx ctx = root_ctx();
+    struct vfs_stat st;
+    int e = 0;
+    for (size_t i = (size_t)q->offset + 1; i <= q->path.n && e == 0; i++) {
+        bool last = i == q->path.n;
+        if (!last && q->path.p[i] != '/')
+            continue;
+        e = vfs_stat(s->tree, &ctx, 0, str_of(q->path.p, i), VFS_NOFOLLOW, &st);
+        if (e == 0 && !last && S_ISLNK(st.mode))
+            return -ELOOP;
+        if (e == 0 && last && !q->length && !S_ISDIR(st.mode))
+            e = vfs_unlink(s->tree, &ctx, 0, q->path);
+    }
+    return e == -ENOENT && !q->length ? 0 : e;
+}
+
 /* ---- looking ---- */
 
 static int look(struct session *s, const struct wire_fs *q, struct wire_reply *ret)
@@ -321,6 +340,8 @@ static int change(struct session *s, const struct wire_fs *q)
         return session__fs_copy(s, q);
     case WIRE_FS_EDIT:
         return session__fs_edit(s, q);
+    case WIRE_FS_CLEAR:
+        return clear_path(s, q);
     case WIRE_FS_BATCH:
     case WIRE_FS_STAT:
     case WIRE_FS_READ:

@@ -257,7 +257,7 @@ static void reset(struct journal *j)
     j->n_held = 0;
     j->switches = 0;
     j->last_stream = 1;
-    j->why_not = NULL;
+    j->why_not = j->changed ? "the session's policy or limits are not those that it was made with" : NULL;
 }
 
 /* EXEC becomes an event before anything of it has run. It goes to the file when something of it may be seen, or with
@@ -286,7 +286,7 @@ static int log_begin(struct journal *j, const struct wire_exec *e, const struct 
     memcpy(ev.u.exec.seed, b->seed, sizeof(b->seed));
     ev.u.exec.flags = (fresh ? TRACE_EXEC_FRESH : 0u) | (e->stdin_open ? TRACE_EXEC_STDIN : 0u) |
                       (e->posix ? TRACE_EXEC_POSIX : 0u) | (e->keep ? TRACE_EXEC_SHELL : 0u) |
-                      (j->durable ? TRACE_EXEC_DURABLE : 0u);
+                      (j->durable || j->sync_this ? TRACE_EXEC_DURABLE : 0u) | (e->atomic ? TRACE_EXEC_ATOMIC : 0u);
     int r = args.err ? args.err : env.err;
     if (r == 0)
         r = journal__keep(j, e->text, &ev.u.exec.text, &ev.u.exec.script);
@@ -382,6 +382,12 @@ int journal_exec(struct journal *j, const struct wire_exec *e, struct err *err)
     if (r)
         return err_set(err, r, "the session's state cannot be kept: %s", errtab_text(r));
     reset(j);
+    j->sync_this = e->durable;
+    /* What is durable from now on stands on what others have put. */
+    r = e->durable && !j->durable && !j->adopted ? cas_adopt(j->store) : 0;
+    if (r)
+        return err_set(err, r, "the session's state cannot be made durable: %s", errtab_text(r));
+    j->adopted |= e->durable;
     r = begin_tape(j, &b);
     if (r)
         return err_set(err, r, "no entropy: %s", errtab_text(r));

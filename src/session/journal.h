@@ -57,6 +57,7 @@ struct journal_config {
     bool fresh;        /* the log is empty: the session is made now */
     bool durable;      /* an exec is answered when it is on the disk */
     bool lazy;         /* so is not that it was made: it is synced as execs are */
+    bool changed;      /* policy or limits were changed since the session was made: nothing is replayed exactly */
     bool recheck;      /* power may have been lost since the log was written: see below */
     struct str id;     /* of the session, for CREATED */
     struct str config; /* canonical text of what it was made with, for CREATED */

@@ -53,10 +53,11 @@ static int store_state(struct journal *j, struct trace_state *ret)
  * leaves no END that names them. */
 int journal__hand_over(struct journal *j)
 {
-    int r = j->durable ? cas_sync(j->store) : cas_flush(j->store);
+    bool sync = j->durable || j->sync_this;
+    int r = sync ? cas_sync(j->store) : cas_flush(j->store);
     if (r == 0)
-        r = j->durable ? trace_sync(j->trace) : trace_flush(j->trace);
-    j->unsynced = r == 0 && !j->durable;
+        r = sync ? trace_sync(j->trace) : trace_flush(j->trace);
+    j->unsynced = r == 0 && !sync;
     return r ? r : journal__release(j);
 }
 
@@ -101,7 +102,8 @@ static int record(struct journal *j, struct wire_result *res)
                                       .next_pid = session_next_pid(j->session)}};
     struct listing l = {.j = j};
     journal__put_streams(j);
-    int r = j->error ? j->error : store_state(j, &e.u.end.state);
+    int r = session_take_back(j->session);
+    r = r ? r : j->error ? j->error : store_state(j, &e.u.end.state);
     if (r == 0)
         r = vfs_diff(j->before, session_tree(j->session), put_change, &l);
     if (r == 0 && res->outcome.kind == OUTCOME_KILLED && res->outcome.reason > REASON_SIGNAL) {
@@ -138,6 +140,7 @@ void journal_ended(struct journal *j, struct wire_result *res)
     struct mem_account *acc = mem_use(NULL);
     int r = record(j, res);
     mem_use(acc);
+    j->sync_this = false;
     vfs_free(j->before);
     j->before = NULL;
     if (r == 0)

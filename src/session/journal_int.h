@@ -40,6 +40,9 @@ struct journal {
     struct vfs *before;              /* the tree when the exec began */
     int32_t next_pid;
     bool durable;
+    bool sync_this; /* the exec that runs asks for it */
+    bool changed;   /* see struct journal_config */
+    bool adopted;   /* the store waits for what others have put, too */
     int lock_fd;        /* or -1 */
     char *limits;       /* NAME=VALUE lines over the session's own; heap */
     uint64_t log_limit; /* bytes of the log from which on nothing begins */

@@ -185,6 +185,7 @@ int journal_open(const struct journal_config *cfg, struct vfs *tmpl, const struc
     struct journal *j = mem_zalloc(sizeof(*j));
     j->host = host;
     j->durable = cfg->durable;
+    j->changed = cfg->changed;
     j->lock_fd = cfg->lock_fd;
     j->log_limit = sc->limits.trace;
     j->host_tape = (struct vfs_host_tape){.arg = j, .heard = journal__on_host};

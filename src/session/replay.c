@@ -291,6 +291,7 @@ static int start(struct replay *p, struct err *err)
         .rows = x->rows,
         .cols = x->cols,
         .posix = (x->flags & TRACE_EXEC_POSIX) != 0,
+        .atomic = (x->flags & TRACE_EXEC_ATOMIC) != 0,
         .keep = (x->flags & TRACE_EXEC_SHELL) != 0,
     };
     return session_exec(p->session, &e, err);
@@ -436,6 +437,12 @@ static void compare(struct replay *p)
     p->report.verdict = REPLAY_EQUAL;
     vfs_set_host_tape(session_tree(p->session), NULL);
     bool left = session_replayed(p->session, &what) < 0;
+    int r = session_take_back(p->session);
+    if (r) {
+        p->report.replayed = str_c(errtab_text(r));
+        (void)differ(p, "the state before it cannot be had");
+        return;
+    }
     if (output_differs(p, 1) || output_differs(p, 2) || outcome_differs(p, p->rec.end.outcome, res.outcome) ||
         state_differs(p))
         return;

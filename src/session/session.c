@@ -242,9 +242,17 @@ int session_put_back(struct session *s, struct vfs *before)
     return 0;
 }
 
-bool session_has_processes(const struct session *s)
+int session_take_back(struct session *s)
 {
-    return s->ps && proc_count(s->ps) > 0;
+    struct session_run *r = s->run;
+    int e = 0;
+    if (!r || !r->ended || !r->before)
+        return 0;
+    if (r->outcome.kind != OUTCOME_EXITED || r->outcome.code)
+        e = session_put_back(s, r->before);
+    vfs_free(r->before);
+    r->before = NULL;
+    return e;
 }
 
 struct vfs_canon *session_canon(struct session *s)
@@ -289,6 +297,7 @@ void session__run_free(struct session *s)
     buf_done(&r->prompt2);
     buf_done(&r->decisions);
     buf_done(&r->kept);
+    vfs_free(r->before);
     mem_free(r);
     s->run = NULL;
 }

@@ -232,15 +232,17 @@ int session_query(struct session *s, const struct wire_query *q, struct wire_ans
 void session_fs(struct session *s, const struct wire_fs *q, struct wire_reply *ret);
 
 /* Carries out @requests (wire_put_fs(), one behind the other) all, or none: then ret->error and ret->index say why
- * and which. 0; -EBADMSG: they do not decode; another error: memory has run out in the middle, and the session's tree is of
- * no use any more. */
-int session_fs_batch(struct session *s, struct str requests, struct wire_reply *ret) __attribute__((warn_unused_result));
+ * and which. 0; -EBADMSG: they do not decode; another error: memory has run out in the middle, and the session's tree
+ * is of no use any more. */
+int session_fs_batch(struct session *s, struct str requests, struct wire_reply *ret)
+    __attribute__((warn_unused_result));
 
 /* Makes the tree equal to @before, a fork of it from before. No command may run; processes that one has left end. The
  * shell's state stays. -ENOMEM: nothing was done. */
 int session_put_back(struct session *s, struct vfs *before) __attribute__((warn_unused_result));
-/* Whether a process lives that a command has left. */
-bool session_has_processes(const struct session *s);
+/* When the exec that has ended was atomic, and did other than to exit with 0: makes the tree what it was before, and
+ * ends what is left of its processes. Called once session_result() has told of it. 0 or -ENOMEM. */
+int session_take_back(struct session *s) __attribute__((warn_unused_result));
 
 /* From here on session_diff() compares: called when what was copied in is in place. */
 int session_mark_base(struct session *s);

@@ -30,6 +30,7 @@ struct session_run {
     bool ended;
     bool serving;
     bool want_root;
+    struct vfs *before; /* of an atomic exec: the tree it began with */
     int64_t start_ns, end_ns;
     struct outcome outcome;
     /* the serving shell */

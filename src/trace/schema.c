@@ -25,7 +25,7 @@
 #define STATE(t) HASH(t, state.root), BLOB(t, state.image, "image"), BLOB(t, state.shell, "shell")
 
 static const char *const exec_kinds[] = {"text", "script", "argv", "stdin", "serve"};
-static const char *const exec_flags[] = {"fresh", "stdin", "posix", "shell", "durable"};
+static const char *const exec_flags[] = {"fresh", "stdin", "posix", "shell", "durable", "atomic"};
 static const char *const input_kinds[] = {"stdin", "eof", "signal", "kill", "resize", "close"};
 static const char *const change_kinds[] = {"added", "removed", "modified", "meta"};
 static const char *const read_kinds[] = {"listing", "status", "content", "open"};

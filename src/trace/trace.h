@@ -79,6 +79,7 @@ enum trace_exec_flags {
     TRACE_EXEC_POSIX = 1 << 2,
     TRACE_EXEC_SHELL = 1 << 3, /* ran in the session's shell: its state went on */
     TRACE_EXEC_DURABLE = 1 << 4,
+    TRACE_EXEC_ATOMIC = 1 << 5, /* what it changed was taken back unless it exited with 0 */
 };
 
 struct trace_exec {

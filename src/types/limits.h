@@ -113,6 +113,11 @@
 #define LIMIT_EDIT (16u << 20)           /* bytes of a file in which a text is replaced: EFBIG */
 #define LIMIT_COPY_BYTES (UINT64_C(1) << 30) /* that one batch copies: EFBIG */
 #define LIMIT_COPY_ENTRIES 100000u       /* the same of files and directories */
+#define LIMIT_ARCHIVE (64u << 20)        /* bytes of an archive that is unpacked, as it comes and of what is in it */
+#define LIMIT_ARCHIVE_ENTRIES 100000u    /* files, directories and links of one */
+#define LIMIT_ARCHIVE_OUT 1000000u       /* the same of one that is made */
+#define LIMIT_TOKENS 10000u              /* session tokens of a tenant that have not ended */
+#define LIMIT_TOKEN_MS (UINT64_C(30) * 24 * 3600 * 1000) /* longest life of one */
 #define LIMIT_UPLOAD (UINT64_C(4) << 30) /* bytes of a file that is put: 413 */
 #define LIMIT_IDLE_S 120u                /* seconds in which a connection neither sends nor takes a byte */
 #define LIMIT_WORKER_SILENT_MS 60000u    /* a worker that does not read its messages is ended */

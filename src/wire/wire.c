@@ -155,6 +155,7 @@ void wire_put_create(struct buf *out, const struct wire_create *m)
     put_u8(out, m->fresh);
     put_u8(out, m->durable);
     put_u8(out, m->recheck);
+    put_u8(out, m->changed);
     put_str(out, m->id);
     put_str(out, m->config);
     put_str(out, m->policy);
@@ -178,6 +179,7 @@ int wire_get_create(struct str body, struct arena *a, struct wire_create *ret)
     ret->fresh = get_bool(&c);
     ret->durable = get_bool(&c);
     ret->recheck = get_bool(&c);
+    ret->changed = get_bool(&c);
     ret->id = cursor_str(&c);
     ret->config = cursor_str(&c);
     ret->policy = cursor_str(&c);
@@ -205,6 +207,8 @@ void wire_put_exec(struct buf *out, const struct wire_exec *m)
     put_u32(out, (uint32_t)m->rows << 16 | m->cols);
     put_u8(out, m->posix);
     put_u8(out, m->want_root);
+    put_u8(out, m->atomic);
+    put_u8(out, m->durable);
     put_u8(out, m->keep);
     put_str(out, m->key);
     put_str(out, m->cwd);
@@ -226,6 +230,8 @@ int wire_get_exec(struct str body, struct arena *a, struct wire_exec *ret)
     ret->cols = (uint16_t)size;
     ret->posix = get_bool(&c);
     ret->want_root = get_bool(&c);
+    ret->atomic = get_bool(&c);
+    ret->durable = get_bool(&c);
     ret->keep = get_bool(&c);
     ret->key = cursor_str(&c);
     ret->cwd = cursor_str(&c);
@@ -400,6 +406,7 @@ bool wire_fs_changes(enum wire_fs_op op)
     case WIRE_FS_LINK:
     case WIRE_FS_COPY:
     case WIRE_FS_EDIT:
+    case WIRE_FS_CLEAR:
     case WIRE_FS_BATCH:
         return true;
     case WIRE_FS_STAT:

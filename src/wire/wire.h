@@ -105,6 +105,7 @@ struct wire_create {
     uint32_t host_uid, host_gid; /* of the invoking user */
     /* A session that is kept (session/journal.h): the worker was given its store and its log. */
     bool kept, fresh, durable, recheck;
+    bool changed; /* policy or limits are not those it was made with: what runs cannot be replayed exactly */
     struct str id, config;
     struct str policy;         /* text of rules (policy/policy.h); empty: everything is granted */
     struct str over;           /* NAME=VALUE lines: limits of now, which @limits has too */
@@ -132,6 +133,8 @@ struct wire_exec {
     uint16_t rows, cols;
     bool posix;     /* started as sh */
     bool want_root; /* the result carries the root hash (costs reading what changed) */
+    bool atomic;    /* what it changed is taken back unless it exits with 0; -EBUSY while a process of before lives */
+    bool durable;   /* the result comes when all of it is on the disk */
     bool keep;      /* goes on from the session's shell state, and leaves its own there (session.h) */
     struct str key; /* by which the log knows it (struct trace_exec); may be empty */
     struct str cwd; /* where it begins, when it does not go on from a shell's state; empty: the session's */
@@ -202,6 +205,8 @@ enum wire_fs_op {
     WIRE_FS_ENTRIES,  /* as LIST, and what each is: struct wire_entry */
     WIRE_FS_COPY,     /* to `data`: a file, a symlink as itself, or with `length` a directory and all below it */
     WIRE_FS_EDIT,     /* the one place where `data` stands in a file becomes `text`; -ENOMSG unless there is just one */
+    WIRE_FS_CLEAR,    /* -ELOOP when a name of the path behind its first `offset` bytes, but for the last, is a symlink.
+                         Removes what has the last name, unless it is a directory; with `length` looks only */
     WIRE_FS_BATCH,    /* stands first: the requests behind it are carried out all, or none */
     WIRE_FS_OPS,
 };

@@ -230,6 +230,7 @@ static int open_journal(struct hosted *h, const struct wire_create *m, const str
                                       .durable = m->durable,
                                       .lazy = w->cfg->many,
                                       .recheck = m->recheck,
+                                      .changed = m->changed,
                                       .id = m->id,
                                       .config = m->config,
                                       .limits = m->over};

@@ -88,7 +88,7 @@ static int refs_of_snapshot(void *arg, const char *name)
             tell_bad(r, rc == -EBADMSG ? "it is no whole snapshot" : errtab_text(rc));
         return 0;
     }
-    if (state__has(r->s, snap.session)) {
+    if (state__snapshot_stays(r->s, &snap)) {
         struct trace_event e = {.type = TRACE_SNAPSHOT, .seq = snap.seq, .u.snapshot.state = snap.state};
         r->at = (struct state_ref){.session = snap.session, .name = "", .snapshot = name, .seq = snap.seq};
         rc = trace_blobs(&e, tell, r);

@@ -13,6 +13,7 @@
  *   STATE/sessions/ID/snapshots/X   symlink: id, or name within the session, of a snapshot -> its id
  *   STATE/names/NAME                symlink: name of a session -> its id
  *   STATE/snapshots/ID              what a snapshot is, KEY=VALUE lines
+ *   STATE/templates/NAME            symlink: name of a template -> id of the snapshot it is
  *
  * docs/internals/state.md describes each well enough to write another reader.
  *
@@ -149,6 +150,22 @@ int state_snapshot_each(struct state *s, struct str session, int (*fn)(void *arg
                         void *arg);
 /* Forgets one. */
 int state_snapshot_delete(struct state *s, struct str session, struct str who, struct err *err);
+
+/* ---- templates: names for snapshots ---- */
+
+/* The snapshot that the template is. -ENOENT. */
+int state_template_get(struct state *s, struct str name, char ret_id[STATE_ID_MAX], struct err *err)
+    __attribute__((warn_unused_result));
+/* The snapshot (by id, or a name that one session has) is what the template is from now on. -ENOENT, -EINVAL. While it
+ * is, it stays: deleting it is -EBUSY, and destroying its session leaves it. */
+int state_template_put(struct state *s, struct str name, struct str snapshot, struct err *err)
+    __attribute__((warn_unused_result));
+/* The name is gone, the snapshot is not. -ENOENT. */
+int state_template_delete(struct state *s, struct str name, struct err *err) __attribute__((warn_unused_result));
+/* Calls @fn for each, in no order, until it returns non-zero; returns that, 0 or an error. */
+int state_template_each(struct state *s, int (*fn)(void *arg, const char *name, const char *snapshot), void *arg);
+/* Whether a template is this snapshot; its name into @ret_name (may be NULL). */
+bool state_template_of(struct state *s, const char *snapshot, char ret_name[STATE_NAME_MAX + 1]);
 
 /* ---- what a log says ---- */
 

@@ -15,7 +15,7 @@
 
 struct state {
     char *path;
-    int root, sessions, names, snapshots; /* directories */
+    int root, sessions, names, snapshots, templates; /* directories */
 };
 
 /* What begins with these is not visible: being made, or on its way out. */
@@ -60,6 +60,8 @@ void state__snapshot_encode(struct buf *out, const struct state_snapshot *snap);
 int state__snapshot_decode(struct str text, struct state_snapshot *ret);
 /* A snapshot by its id, whether its session is there or not: -ENOENT, or -EBADMSG for what is no whole one. */
 int state__snapshot_read(struct state *s, const char *id, struct state_snapshot *ret);
+/* Whether it counts: its session is there, or a template leads to it. */
+bool state__snapshot_stays(struct state *s, const struct state_snapshot *snap);
 /* Removes the snapshots of @session, whose directory (hidden already) is @dirfd. */
 void state__snapshots_forget(struct state *s, int dirfd, const char *session);
 /* Removes what was half made of snapshots, and those whose session is gone. */

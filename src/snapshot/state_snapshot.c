@@ -242,7 +242,7 @@ int state_snapshot_get(struct state *s, struct str session, struct str who, stru
     if (id_parse(ID_SNAPSHOT, who, &id) == 0) {
         struct state_snapshot snap;
         r = state__snapshot_read(s, id.text, &snap);
-        if (r == 0 && (!state__has(s, snap.session) || (of[0] && strcmp(of, snap.session) != 0))) {
+        if (r == 0 && (!state__snapshot_stays(s, &snap) || (of[0] && strcmp(of, snap.session) != 0))) {
             state_snapshot_done(&snap);
             r = -ENOENT;
         }
@@ -315,6 +315,12 @@ int state_snapshot_delete(struct state *s, struct str session, struct str who, s
         r = state_snapshot_get(s, session, who, &snap, err);
     if (r)
         return r;
+    char name[STATE_NAME_MAX + 1];
+    if (state_template_of(s, snap.id, name)) {
+        err_set(err, -EBUSY, "the template '%s' is snapshot '%s': remove the template first", name, snap.id);
+        state_snapshot_done(&snap);
+        return -EBUSY;
+    }
     r = state__remove(s->snapshots, snap.id);
     links = links_of(s, snap.session);
     if (r == 0 && links >= 0) {
@@ -349,7 +355,7 @@ static int list(void *arg, const char *name)
     struct id id;
     if (id_parse(ID_SNAPSHOT, str_c(name), &id) || state__snapshot_read(l->s, name, &snap))
         return 0;
-    if (l->session ? strcmp(snap.session, l->session) == 0 : state__has(l->s, snap.session)) {
+    if (l->session ? strcmp(snap.session, l->session) == 0 : state__snapshot_stays(l->s, &snap)) {
         if (l->n == l->cap) {
             l->cap = l->cap ? 2 * l->cap : 64;
             l->v = mem_realloc(l->v, l->cap * sizeof(*l->v));
@@ -417,7 +423,8 @@ static int forget(void *arg, const char *name)
         state__remove(f->s->snapshots, name);
     if (id_parse(ID_SNAPSHOT, str_c(name), &id) || state__snapshot_read(f->s, name, &snap))
         return 0;
-    if (f->session ? strcmp(snap.session, f->session) == 0 : !state__has(f->s, snap.session))
+    if (f->session ? strcmp(snap.session, f->session) == 0 && !state_template_of(f->s, snap.id, NULL)
+                   : !state__snapshot_stays(f->s, &snap))
         state__remove(f->s->snapshots, name);
     state_snapshot_done(&snap);
     return 0;

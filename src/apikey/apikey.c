@@ -13,6 +13,7 @@ static const char *const names[APIKEY_CAPS] = {
     [APIKEY_EXEC] = "exec",                   [APIKEY_FS_READ] = "fs.read",
     [APIKEY_FS_WRITE] = "fs.write",           [APIKEY_STATE] = "state",
     [APIKEY_TRACE] = "trace",                 [APIKEY_METRICS] = "metrics",
+    [APIKEY_POLICY] = "policy",
 };
 
 const char *apikey_cap_name(enum apikey_cap c)

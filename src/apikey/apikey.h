@@ -32,6 +32,7 @@ enum apikey_cap {
     APIKEY_STATE, /* snapshots, forks, restore, merge */
     APIKEY_TRACE, /* logs, differences, replays */
     APIKEY_METRICS,
+    APIKEY_POLICY, /* to grant a session more than it has */
     APIKEY_CAPS
 };
 

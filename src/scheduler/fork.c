@@ -18,13 +18,20 @@ struct fork_job {
     struct spare *spare; /* or NULL: it is made */
     bool used;
     char name[STATE_NAME_MAX + 2]; /* one byte more than a name has: a longer one is no name */
-    struct buf settings;
+    struct sched_settings settings;
     struct arena arena;
     char id[STATE_ID_MAX];
     struct err err;
     sched_done *done;
     void *arg;
 };
+
+/* What was forbidden to its origin after that was made is forbidden to it, too, from the moment that anybody can see it. */
+static int settings_of(struct fork_job *j, const struct state_place *from, struct buf *text)
+{
+    int r = sched__settings_changes(j->state, from->session, &j->settings, &j->arena, &j->err);
+    return r ? r : sched__settings_text(&j->settings, text, &j->err);
+}
 
 /* Until the new one has a log, nothing but its origin names what it needs, and that may be destroyed: the store is held
  * from before the origin is looked for. */
@@ -37,16 +44,19 @@ static int fork_held(struct fork_job *j)
     r = state_resolve(j->state, j->spec, &from, &j->err);
     if (r)
         return r;
+    BUF_AUTO struct buf text;
+    buf_init(&text, LIMIT_SETTINGS);
+    r = settings_of(j, &from, &text);
     struct state_session made;
-    if (j->spare) {
+    if (r == 0 && j->spare) {
         made = j->spare->made;
         state_session_renew(&made);
         r = state_session_call(j->state, &made, str_c(j->name), &j->err);
-    } else {
+    } else if (r == 0) {
         r = state_session_create(j->state, str_c(j->name), &made, &j->err);
     }
     if (r == 0) {
-        r = state_fork_show(j->state, &from, &made, buf_str(&j->settings), j->id, &j->err);
+        r = state_fork_show(j->state, &from, &made, buf_str(&text), j->id, &j->err);
         j->used = true;
     }
     state_place_done(&from);
@@ -85,7 +95,6 @@ static void forked(struct disk_job *job)
     if (!t->s->ending)
         j->done(j->arg, s, j->err.code, j->err.text);
     sched_unref(s);
-    buf_done(&j->settings);
     arena_done(&j->arena);
     mem_free(j);
 }
@@ -100,7 +109,6 @@ void sched_fork(struct sched_tenant *t, struct str spec, struct str name, const 
     j->store = &t->fork_store;
     j->spec = arena_str(&j->arena, spec);
     memcpy(j->name, name.p ? name.p : "", NUM_MIN(name.n, sizeof(j->name) - 1));
-    buf_init(&j->settings, LIMIT_SETTINGS);
     j->done = done;
     j->arg = arg;
     t->n_forking++;
@@ -109,8 +117,7 @@ void sched_fork(struct sched_tenant *t, struct str spec, struct str name, const 
         r = sched__settings_load(like, &j->err);
         settings = &like->settings;
     }
-    if (r == 0 && settings)
-        r = sched__settings_text(settings, &j->settings, &j->err);
+    j->settings = sched__settings_copy(&j->arena, r == 0 && settings ? settings : &(struct sched_settings){0});
     if (r) {
         forked(&j->job);
     } else {

@@ -9,6 +9,7 @@
 #include "scheduler/scheduler_int.h"
 #include "types/errtab.h"
 #include "wire/json_trace.h"
+#include "wire/json_write.h"
 
 /* The tenant's store, to read. */
 static int open_store(struct sched_tenant *t, struct cas **ret, struct err *err)
@@ -176,6 +177,9 @@ struct sched_log {
     struct trace *t;
     struct trace_pos pos;
     uint64_t from;
+    struct buf changes; /* of the command that was read up to here, for sched_log_step() */
+    char exec[ID_MAX];
+    uint64_t before; /* the last entry with a state */
 };
 
 int sched_log_open(struct sched_session *s, uint64_t from, struct sched_log **ret, struct err *err)
@@ -186,6 +190,7 @@ int sched_log_open(struct sched_session *s, uint64_t from, struct sched_log **re
         return r;
     struct sched_log *l = mem_zalloc(sizeof(*l));
     l->t = t;
+    buf_init(&l->changes, 64u << 20);
     l->from = from;
     trace_begin(&l->pos);
     *ret = l;
@@ -206,11 +211,64 @@ int sched_log_next(struct sched_log *l, struct buf *out, uint64_t *ret_seq, stru
     return r;
 }
 
+static bool is_below(struct str path, struct str top)
+{
+    return top.n == 0 || (str_starts(path, top) && (path.n == top.n || path.p[top.n] == '/'));
+}
+
+static void add_change(struct sched_log *l, const struct trace_change *c, struct str path)
+{
+    static const char *const kinds[] = {"added", "removed", "modified", "meta"}; /* enum vfs_change_kind */
+    struct json_writer w = {.out = &l->changes};
+    if (c->kind >= sizeof(kinds) / sizeof(kinds[0]) || !is_below(c->path, path))
+        return;
+    json_begin(&w, NULL, '{');
+    json_text(&w, "kind", str_c(kinds[c->kind]));
+    json_text(&w, "path", c->path);
+    json_end(&w, '}');
+    buf_putc(&l->changes, '\n');
+}
+
+int sched_log_step(struct sched_log *l, struct str path, struct sched_step *ret, struct err *err)
+{
+    struct trace_event e;
+    struct id id;
+    int r;
+    while ((r = trace_next(l->t, &l->pos, &e, err)) == 1) {
+        if (e.type == TRACE_CHANGE)
+            add_change(l, &e.u.change, path);
+        if (e.type == TRACE_EXEC) {
+            buf_clear(&l->changes);
+            l->exec[0] = 0;
+            if (id_parse(ID_EXEC, e.u.exec.key, &id) == 0)
+                memcpy(l->exec, id.text, sizeof(l->exec));
+        }
+        if (e.type != TRACE_END && e.type != TRACE_RESTORE && e.type != TRACE_CREATED)
+            continue;
+        uint64_t before = l->before;
+        l->before = e.seq;
+        if (e.type == TRACE_CREATED)
+            continue;
+        *ret = (struct sched_step){.seq = e.seq, .before = before, .from = "exec"};
+        if (e.type == TRACE_END) {
+            memcpy(ret->exec, l->exec, sizeof(ret->exec));
+            ret->listed = e.u.end.changes <= LIMIT_TRACE_CHANGES && !l->changes.err;
+            ret->changes = buf_str(&l->changes);
+        } else {
+            snprintf(ret->from, sizeof(ret->from), "%.*s", (int)(e.u.restore.from.n < 127 ? e.u.restore.from.n : 127),
+                     e.u.restore.from.p);
+        }
+        return 1;
+    }
+    return r;
+}
+
 void sched_log_close(struct sched_log *l)
 {
     if (!l)
         return;
     trace_pos_done(&l->pos);
     trace_close(l->t);
+    buf_done(&l->changes);
     mem_free(l);
 }

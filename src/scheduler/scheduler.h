@@ -122,7 +122,8 @@ struct sched_settings {
     struct limits limits;     /* of its creation */
     uint64_t idle_timeout_ms; /* parked after so long */
     struct str metadata;      /* a JSON object, or empty */
-    struct str policy;        /* text of rules that it was made with (policy/policy.h), or empty */
+    struct str policy;        /* text of rules (policy/policy.h), or empty */
+    bool changed;             /* limits and policy are not those that it was made with */
 };
 
 enum sched_session_state { SCHED_PARKED, SCHED_READY, SCHED_RUNNING };
@@ -164,6 +165,10 @@ void sched_wake(struct sched_session *s, sched_done *done, void *arg);
 void sched_park(struct sched_session *s, sched_done *done, void *arg);
 /* What was copied in by sched_fs() becomes part of its log; while an exec runs, the log ends with the one before it. */
 void sched_settle(struct sched_session *s, sched_done *done, void *arg);
+/* Whether something was sent to it by sched_fs() that may not be part of its log yet. */
+bool sched_unsettled(const struct sched_session *s);
+/* Whether it was not destroyed. */
+bool sched_exists(const struct sched_session *s);
 /* Parks it, and keeps it parked until sched_unlock(): for verbs that take its lock. -EBUSY as sched_park(). */
 void sched_lock(struct sched_session *s, sched_done *done, void *arg);
 /* See sched_lock(). */
@@ -175,6 +180,22 @@ void sched_fork(struct sched_tenant *t, struct str spec, struct str name, const 
                 struct sched_session *like, sched_done *done, void *arg);
 /* Its name, "" when it has none; as it was when it was last looked at. */
 const char *sched_session_name(const struct sched_session *s);
+/* The id of the session that it was made from, and still is there: 0, -ENOENT, or what reading gave. */
+int sched_origin(struct sched_session *s, char ret_id[ID_MAX], struct err *err) __attribute__((warn_unused_result));
+
+/* Templates of a tenant, as state_template_get() and its like. */
+int sched_template_get(struct sched_tenant *t, struct str name, char ret_id[ID_MAX], struct err *err)
+    __attribute__((warn_unused_result));
+/* See sched_template_get(). */
+int sched_template_put(struct sched_tenant *t, struct str name, struct str snapshot, struct err *err)
+    __attribute__((warn_unused_result));
+/* See sched_template_get(). */
+int sched_template_delete(struct sched_tenant *t, struct str name, struct err *err) __attribute__((warn_unused_result));
+/* See sched_template_get(); by name. */
+int sched_template_each(struct sched_tenant *t, int (*fn)(void *arg, const char *name, const char *snapshot),
+                        void *arg);
+/* See sched_template_get(). */
+bool sched_template_of(struct sched_tenant *t, const char *snapshot, char ret_name[65]);
 /* Ends what runs, parks and removes it with its log and snapshots. */
 void sched_destroy(struct sched_session *s, sched_done *done, void *arg);
 /* Whether it was destroyed. */
@@ -183,6 +204,9 @@ bool sched_gone(const struct sched_session *s);
 int sched_rename(struct sched_session *s, struct str name, struct err *err) __attribute__((warn_unused_result));
 /* Changes settings (@set is copied whole). */
 int sched_change(struct sched_session *s, const struct sched_settings *set, struct err *err)
+    __attribute__((warn_unused_result));
+/* Changes limits and policy of a session that sched_lock() has parked. */
+int sched_restrict(struct sched_session *s, const struct limits *limits, struct str policy, struct err *err)
     __attribute__((warn_unused_result));
 /* Calls @fn with the id of each session of the tenant whose id comes after @after, in order, until it returns non-zero;
  * returns that, 0 or an error. */
@@ -272,6 +296,18 @@ int sched_log_open(struct sched_session *s, uint64_t from, struct sched_log **re
     __attribute__((warn_unused_result));
 /* Appends the next event as one JSON object: 1, 0 when there is none yet, or an error. *ret_seq is its number. */
 int sched_log_next(struct sched_log *l, struct buf *out, uint64_t *ret_seq, struct err *err)
+    __attribute__((warn_unused_result));
+/* An entry of the log that may have changed files: the end of a command, or a state that was put in place. */
+struct sched_step {
+    uint64_t seq, before; /* of it, and of the entry that has the state before it */
+    char exec[ID_MAX];    /* of a command that has an id, else "" */
+    char from[128];       /* "exec", or what a state was put in place from: "files", "batch", "snapshot …", "@SEQ" */
+    bool listed;          /* what changed is known: */
+    struct str changes;   /* at or below the path: JSON objects, one a line; borrowed until the next call */
+};
+/* The next such entry: 1, 0 when there is none yet, or an error. A log that is read so begins at event 0. @path may be
+ * empty. */
+int sched_log_step(struct sched_log *l, struct str path, struct sched_step *ret, struct err *err)
     __attribute__((warn_unused_result));
 /* Accepts NULL. */
 void sched_log_close(struct sched_log *l);

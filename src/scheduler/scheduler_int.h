@@ -116,6 +116,7 @@ struct sched_session {
     enum place place;
     bool destroying;
     bool showing; /* OPENING: it is open in its worker, and becomes visible on the disk */
+    bool unsettled; /* see sched_unsettled() */
     bool locked; /* parked, and a verb has its lock: it is not opened */
     struct link *link; /* while it has a place there */
     uint32_t number;
@@ -317,6 +318,14 @@ int sched__settings_load(struct sched_session *s, struct err *err);
 int sched__settings_save(struct sched_session *s, struct err *err);
 /* Its text; nothing when all of it is as it is without a file. */
 int sched__settings_text(const struct sched_settings *set, struct buf *out, struct err *err);
+/* A copy in @a. */
+struct sched_settings sched__settings_copy(struct arena *a, const struct sched_settings *set);
+/* Limits and policy of @set become those of session @id, when they are not those that it was made with any more; else
+ * @set has none that were changed. For any thread. */
+int sched__settings_changes(struct state *state, const char *id, struct sched_settings *set, struct arena *a,
+                            struct err *err);
+/* NAME=VALUE lines of limits, each name behind @prefix. */
+int sched__settings_limits(struct buf *out, const char *prefix, const struct limits *l);
 /* The text of CREATED. */
 int sched__settings_config(struct buf *out, const struct sched_settings *set);
 

@@ -279,8 +279,11 @@ static void opened(struct sched_session *s, const struct wire_reply *rep)
 static void begin_open(struct sched_session *s, bool fresh)
 {
     struct err err = {0};
-    BUF_AUTO struct buf body, config;
+    BUF_AUTO struct buf body, config, over;
     buf_init(&body, WIRE_BODY_MAX);
+    buf_init(&over, 4096);
+    if (s->settings.changed)
+        sched__settings_limits(&over, "", &s->settings.limits);
     buf_init(&config, LIMIT_SETTINGS);
     s->link = sched__place(s->tenant, &s->number, &err);
     if (!s->link) {
@@ -298,6 +301,8 @@ static void begin_open(struct sched_session *s, bool fresh)
         .cwd = s->settings.cwd,
         .limits = s->settings.limits,
         .policy = s->settings.policy,
+        .over = buf_str(&over),
+        .changed = s->settings.changed,
         .host_uid = geteuid(),
         .host_gid = getegid(),
         .kept = true,
@@ -602,12 +607,23 @@ static void settled(void *arg, const struct wire_reply *reply, int error, const 
     mem_free(w);
 }
 
+bool sched_unsettled(const struct sched_session *s)
+{
+    return s->unsettled && s->place == OPEN && !s->running;
+}
+
+bool sched_exists(const struct sched_session *s)
+{
+    return s->place != GONE && !s->destroying;
+}
+
 void sched_settle(struct sched_session *s, sched_done *done, void *arg)
 {
     if (s->place != OPEN || s->running) {
         done(arg, s, s->place == GONE ? -ENOENT : 0, s->place == GONE ? "the session was destroyed" : "");
         return;
     }
+    s->unsettled = false;
     struct settling *w = mem_zalloc(sizeof(*w));
     struct pending *p = mem_zalloc(sizeof(*p));
     *w = (struct settling){sched_ref(s), done, arg};
@@ -665,6 +681,15 @@ void sched_destroy(struct sched_session *s, sched_done *done, void *arg)
         try_close(s);
 }
 
+static int replace_settings(struct sched_session *s, const struct sched_settings *set, struct err *err)
+{
+    struct arena before = s->settings_arena; /* @set may lie in it */
+    s->settings_arena = (struct arena){0};
+    sched__settings_set(s, set);
+    arena_done(&before);
+    return sched__settings_save(s, err);
+}
+
 int sched_change(struct sched_session *s, const struct sched_settings *set, struct err *err)
 {
     int r = sched__settings_load(s, err);
@@ -674,11 +699,20 @@ int sched_change(struct sched_session *s, const struct sched_settings *set, stru
     copy.limits = s->settings.limits;
     copy.user = s->settings.user;
     copy.policy = s->settings.policy;
-    struct arena before = s->settings_arena; /* @set may lie in it */
-    s->settings_arena = (struct arena){0};
-    sched__settings_set(s, &copy);
-    arena_done(&before);
-    return sched__settings_save(s, err);
+    copy.changed = s->settings.changed;
+    return replace_settings(s, &copy, err);
+}
+
+int sched_restrict(struct sched_session *s, const struct limits *limits, struct str policy, struct err *err)
+{
+    int r = sched__settings_load(s, err);
+    if (r)
+        return r;
+    struct sched_settings copy = s->settings;
+    copy.limits = *limits;
+    copy.policy = policy;
+    copy.changed = true;
+    return replace_settings(s, &copy, err);
 }
 
 bool sched_gone(const struct sched_session *s)
@@ -749,6 +783,13 @@ int sched_each(struct sched_tenant *t, struct str after, int (*fn)(void *arg, co
 
 /* ---- files ---- */
 
+static void note_changes(struct sched_session *s, struct str requests)
+{
+    struct wire_fs q;
+    while (!s->unsettled && requests.n && wire_get_fs(&requests, &q) == 0)
+        s->unsettled = wire_fs_changes(q.op);
+}
+
 void sched_fs(struct sched_session *s, struct str requests, sched_replied *fn, void *arg)
 {
     sched__session_used(s);
@@ -769,6 +810,7 @@ void sched_fs(struct sched_session *s, struct str requests, sched_replied *fn, v
             open_it(s);
         return;
     }
+    note_changes(s, requests);
     struct pending *p = mem_zalloc(sizeof(*p));
     *p = (struct pending){NULL, fn, arg};
     *s->pending_tail = p;

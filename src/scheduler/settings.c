@@ -27,10 +27,9 @@ static struct wire_list copy_list(struct arena *a, const struct wire_list *l)
     return r;
 }
 
-void sched__settings_set(struct sched_session *s, const struct sched_settings *set)
+struct sched_settings sched__settings_copy(struct arena *a, const struct sched_settings *set)
 {
-    struct arena *a = &s->settings_arena;
-    s->settings = (struct sched_settings){
+    return (struct sched_settings){
         .user = arena_str(a, set->user),
         .cwd = arena_str(a, set->cwd),
         .env = copy_list(a, &set->env),
@@ -38,27 +37,44 @@ void sched__settings_set(struct sched_session *s, const struct sched_settings *s
         .idle_timeout_ms = set->idle_timeout_ms ? set->idle_timeout_ms : IDLE_MS,
         .metadata = arena_str(a, set->metadata),
         .policy = arena_str(a, set->policy),
+        .changed = set->changed,
     };
+}
+
+void sched__settings_set(struct sched_session *s, const struct sched_settings *set)
+{
+    s->settings = sched__settings_copy(&s->settings_arena, set);
     s->has_settings = true;
+}
+
+int sched__settings_limits(struct buf *out, const char *prefix, const struct limits *l)
+{
+    buf_addf(out, "%smemory=%llu\n%soutput=%llu\n%sfiles=%llu\n%sinodes=%llu\n%sprocesses=%llu\n", prefix,
+             (unsigned long long)l->memory, prefix, (unsigned long long)l->output, prefix, (unsigned long long)l->files,
+             prefix, (unsigned long long)l->inodes, prefix, (unsigned long long)l->processes);
+    return buf_addf(out, "%scpu=%llums\n%strace=%llu\n", prefix, (unsigned long long)l->cpu_ms, prefix,
+                    (unsigned long long)l->trace);
 }
 
 int sched__settings_config(struct buf *out, const struct sched_settings *set)
 {
-    const struct limits *l = &set->limits;
     buf_addf(out, "user=%.*s\nmodules=set\n", set->user.n ? (int)set->user.n : 4, set->user.n ? set->user.p : "user");
-    buf_addf(out, "limit.memory=%llu\nlimit.output=%llu\nlimit.files=%llu\nlimit.inodes=%llu\nlimit.processes=%llu\n",
-             (unsigned long long)l->memory, (unsigned long long)l->output, (unsigned long long)l->files,
-             (unsigned long long)l->inodes, (unsigned long long)l->processes);
-    return buf_addf(out, "limit.cpu=%llums\nlimit.trace=%llu\n", (unsigned long long)l->cpu_ms,
-                    (unsigned long long)l->trace);
+    sched__settings_limits(out, "limit.", &set->limits);
+    for (struct str rest = set->policy; rest.n;) {
+        ptrdiff_t nl = str_find(rest, '\n', 0);
+        size_t n = nl < 0 ? rest.n : (size_t)nl;
+        buf_addf(out, "policy=%.*s\n", (int)n, rest.p);
+        rest = str_from(rest, nl < 0 ? n : n + 1);
+    }
+    return out->err;
 }
 
 /* ---- the file ---- */
 
-static int path_of(const struct sched_session *s, const char *suffix, struct buf *path)
+static int path_of(const struct state *state, const char *id, const char *suffix, struct buf *path)
 {
     buf_init(path, LIMIT_PATH);
-    return buf_addf(path, "%s/sessions/%s/settings%s", state_path(s->tenant->state), s->id, suffix);
+    return buf_addf(path, "%s/sessions/%s/settings%s", state_path(state), id, suffix);
 }
 
 static int encode(const struct sched_settings *set, struct buf *out, struct err *err)
@@ -73,6 +89,13 @@ static int encode(const struct sched_settings *set, struct buf *out, struct err 
     json_number(&w, "idle_timeout_ms", set->idle_timeout_ms);
     if (set->metadata.n)
         json_raw(&w, "metadata", set->metadata);
+    if (set->changed) {
+        BUF_AUTO struct buf limits;
+        buf_init(&limits, 4096);
+        sched__settings_limits(&limits, "", &set->limits);
+        json_text(&w, "limits", buf_str(&limits));
+        json_text(&w, "policy", set->policy);
+    }
     json_end(&w, '}');
     if (out->err)
         return err_set(err, -E2BIG, "environment and metadata of the session together are over %u bytes",
@@ -83,7 +106,7 @@ static int encode(const struct sched_settings *set, struct buf *out, struct err 
 int sched__settings_text(const struct sched_settings *set, struct buf *out, struct err *err)
 {
     /* Most sessions have none of it. */
-    bool plain = !set->cwd.n && !set->env.n && !set->metadata.n &&
+    bool plain = !set->changed && !set->cwd.n && !set->env.n && !set->metadata.n &&
                  (set->idle_timeout_ms == IDLE_MS || set->idle_timeout_ms == 0);
     return plain ? 0 : encode(set, out, err);
 }
@@ -92,7 +115,8 @@ int sched__settings_save(struct sched_session *s, struct err *err)
 {
     BUF_AUTO struct buf text, path, tmp;
     buf_init(&text, LIMIT_SETTINGS);
-    int r = path_of(s, "", &path), r_tmp = path_of(s, ".new", &tmp);
+    int r = path_of(s->tenant->state, s->id, "", &path);
+    int r_tmp = path_of(s->tenant->state, s->id, ".new", &tmp);
     r = r ? r : r_tmp;
     if (r == 0)
         r = encode(&s->settings, &text, err);
@@ -111,23 +135,65 @@ static int read_file(const char *path, struct buf *out)
     return fd >= 0 ? fd_read_all(fd, out) : errno == ENOENT ? 0 : -errno;
 }
 
-static int take_file(struct sched_session *s, struct sched_settings *set, struct arena *a, struct err *err)
+struct in_file {
+    struct sched_settings set;
+    struct str limits, policy; /* when they are not those of CREATED */
+};
+
+static int take_changed(struct in_file *f)
+{
+    for (struct str rest = f->limits; rest.n;) {
+        ptrdiff_t nl = str_find(rest, '\n', 0), eq = str_find(rest, '=', 0);
+        size_t n = nl < 0 ? rest.n : (size_t)nl;
+        if (eq < 0 || (size_t)eq >= n ||
+            limits_set(&f->set.limits, str_of(rest.p, (size_t)eq), str_of(rest.p + eq + 1, n - (size_t)eq - 1)))
+            return -EBADMSG;
+        rest = str_from(rest, nl < 0 ? n : n + 1);
+    }
+    if (f->policy.p)
+        f->set.policy = f->policy;
+    f->set.changed = f->limits.p != NULL;
+    return 0;
+}
+
+static int take_file(const struct state *state, const char *id, struct sched_settings *set, struct arena *a,
+                     struct err *err)
 {
     static const struct api_field fields[] = {
-        {"cwd", API_TEXT, offsetof(struct sched_settings, cwd)},
-        {"env", API_TEXTS, offsetof(struct sched_settings, env)},
-        {"idle_timeout_ms", API_NUMBER, offsetof(struct sched_settings, idle_timeout_ms)},
-        {"metadata", API_VALUE, offsetof(struct sched_settings, metadata)},
+        {"cwd", API_TEXT, offsetof(struct in_file, set.cwd)},
+        {"env", API_TEXTS, offsetof(struct in_file, set.env)},
+        {"idle_timeout_ms", API_NUMBER, offsetof(struct in_file, set.idle_timeout_ms)},
+        {"metadata", API_VALUE, offsetof(struct in_file, set.metadata)},
+        {"limits", API_TEXT, offsetof(struct in_file, limits)},
+        {"policy", API_TEXT, offsetof(struct in_file, policy)},
     };
     BUF_AUTO struct buf path, text;
     struct api_problem why = {"", ""};
+    struct in_file f = {.set = *set};
     buf_init(&text, LIMIT_SETTINGS);
-    int r = path_of(s, "", &path);
+    int r = path_of(state, id, "", &path);
     r = r ? r : read_file(path.p, &text);
     if (r == 0)
-        r = api_decode(buf_str(&text), fields, sizeof(fields) / sizeof(fields[0]), a, set, &why);
+        r = api_decode(buf_str(&text), fields, sizeof(fields) / sizeof(fields[0]), a, &f, &why);
+    if (r == 0)
+        r = take_changed(&f);
+    if (r == 0)
+        *set = f.set;
     return r ? err_set(err, r == -EINVAL ? -EBADMSG : r, "'%s': %s", path.p, r == -EINVAL ? why.text : errtab_text(r))
              : 0;
+}
+
+int sched__settings_changes(struct state *state, const char *id, struct sched_settings *set, struct arena *a,
+                            struct err *err)
+{
+    struct sched_settings now = {.limits = limits_default()};
+    int r = take_file(state, id, &now, a, err);
+    set->changed = r == 0 && now.changed;
+    if (set->changed) {
+        set->limits = now.limits;
+        set->policy = now.policy;
+    }
+    return r;
 }
 
 /* One line of CREATED's text. */
@@ -192,7 +258,7 @@ int sched__settings_load(struct sched_session *s, struct err *err)
     struct sched_settings set = {.limits = limits_default()};
     int r = read_created(s, &set, &a, err);
     if (r == 0)
-        r = take_file(s, &set, &a, err);
+        r = take_file(s->tenant->state, s->id, &set, &a, err);
     if (r == 0)
         sched__settings_set(s, &set);
     return r;

@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "apikey/apikey.h"
 #include "server/server_int.h"
+#include "server/token.h"
 
 #define LOOK_EVERY CLOCK_S
 #define FILE_MAX (16u << 20)
@@ -114,6 +115,30 @@ static bool without_keys(struct request *r)
     return false;
 }
 
+/* A key by its id, for tokens that were minted from it. */
+static const struct apikey *key_of(const struct auth *a, const char *id)
+{
+    for (size_t i = 0; i < a->n; i++) {
+        if (strcmp(a->v[i].id.text, id) == 0)
+            return &a->v[i];
+    }
+    return NULL;
+}
+
+/* What a token that was sent grants: the name of its tenant, or NULL. */
+static const char *take_token(struct request *r)
+{
+    const char *text = request_header(r, MHD_HTTP_HEADER_AUTHORIZATION);
+    const struct token *t = text && strncmp(text, "Bearer ", 7) == 0 ? token_find(r->sv, str_c(text + 7)) : NULL;
+    const struct apikey *from = t ? key_of(r->sv->auth, t->key) : NULL;
+    if (!from || strcmp(from->tenant, t->is.tenant) != 0)
+        return NULL;
+    r->caps = t->is.caps & from->caps;
+    r->only = arena_str(&r->arena, str_c(t->session)).p;
+    r->key_id = from->id.text;
+    return from->tenant;
+}
+
 static const struct apikey *find_key(struct request *r)
 {
     const char *text = request_header(r, MHD_HTTP_HEADER_AUTHORIZATION);
@@ -141,13 +166,17 @@ bool auth_check(struct request *r)
             return false;
     } else if (r->route->cap != ROUTE_OPEN) {
         const struct apikey *k = find_key(r);
-        if (!k) {
+        const char *of_token = k ? NULL : take_token(r);
+        if (!k && !of_token) {
             request_fail(r, API_UNAUTHENTICATED, NULL,
                          "a key is needed: Authorization: Bearer KEY (frontal-sandbox keys create makes one)");
             return false;
         }
-        r->caps = k->caps;
-        tenant = k->tenant;
+        if (k) {
+            r->caps = k->caps;
+            r->key_id = k->id.text;
+        }
+        tenant = k ? k->tenant : of_token;
     }
     e = sched_tenant(r->sv->sched, tenant, &r->tenant, &err);
     if (e)
@@ -155,10 +184,30 @@ bool auth_check(struct request *r)
     return e == 0;
 }
 
+/* Routes of a session that make or change others, or keys to it. */
+static bool leads_out(const struct route *route)
+{
+    static const char *const all[] = {"/v1/sessions/{}/fork", "/v1/sessions/{}/merge", "/v1/sessions/{}/tokens",
+                                      "/v1/sessions/{}/tokens/{}"};
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        if (strcmp(route->path, all[i]) == 0)
+            return true;
+    }
+    return strncmp(route->path, "/v1/sessions/{}", 15) != 0;
+}
+
 bool auth_allows(struct request *r, int cap)
 {
-    if (cap < 0 || r->caps >> cap & 1)
+    bool has = cap < 0 || r->caps >> cap & 1;
+    if (has && (!r->only || cap < 0 || !leads_out(r->route)))
         return true;
+    if (r->only) {
+        request_fail(r, API_PERMISSION_DENIED, NULL,
+                     "the token is for session %s, and %s: a key with the capability '%s' may do this", r->only,
+                     has ? "this goes beyond it" : "has not the capability that is needed",
+                     apikey_cap_name((enum apikey_cap)cap));
+        return false;
+    }
     request_fail(r, API_PERMISSION_DENIED, NULL,
                  "the key has not the capability '%s': keys create --capabilities makes one that has",
                  apikey_cap_name((enum apikey_cap)cap));

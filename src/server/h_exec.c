@@ -9,6 +9,7 @@
 #include "base/num.h"
 #include "server/exec_form.h"
 #include "server/idempotency.h"
+#include "server/policy.h"
 #include "server/server_int.h"
 
 #define WAIT_MS 30000u            /* unless the client says so */
@@ -73,11 +74,10 @@ static void wait_for(struct request *r, uint64_t ms, uint64_t output_limit, bool
 struct run {
     struct str command, input, input_encoding, cwd, shell, tier;
     struct wire_list argv, env;
-    bool stdin_open;
+    bool stdin_open, atomic, durable;
     uint64_t timeout_ms, wait_ms, output_limit;
     struct str tty;
     uint16_t rows, cols; /* 0: no terminal */
-    struct str unsupported[2];
 };
 
 static const struct api_field fields[] = {
@@ -93,20 +93,13 @@ static const struct api_field fields[] = {
     {"timeout_ms", API_NUMBER, offsetof(struct run, timeout_ms)},
     {"wait_ms", API_NUMBER, offsetof(struct run, wait_ms)},
     {"output_limit", API_NUMBER, offsetof(struct run, output_limit)},
-    {"atomic", API_VALUE, offsetof(struct run, unsupported[0])},
-    {"durable", API_VALUE, offsetof(struct run, unsupported[1])},
+    {"atomic", API_FLAG, offsetof(struct run, atomic)},
+    {"durable", API_FLAG, offsetof(struct run, durable)},
     {"tty", API_VALUE, offsetof(struct run, tty)},
 };
 
-static bool check_unsupported(struct request *r, const struct run *q)
+static bool check_tier(struct request *r, const struct run *q)
 {
-    static const char *const names[] = {"atomic", "durable"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (q->unsupported[i].p && !str_eqc(q->unsupported[i], "false") && !str_eqc(q->unsupported[i], "null")) {
-            request_fail(r, API_UNSUPPORTED, names[i], "this server does not do '%s' yet", names[i]);
-            return false;
-        }
-    }
     if (q->tier.p && !str_eqc(q->tier, "auto") && !str_eqc(q->tier, "isolate")) {
         bool vm = str_eqc(q->tier, "vm");
         request_fail(r, vm ? API_UNSUPPORTED : API_INVALID_ARGUMENT, "tier",
@@ -138,7 +131,7 @@ static bool take_tty(struct request *r, struct run *q)
 
 static bool check(struct request *r, struct run *q)
 {
-    if (!check_unsupported(r, q) || !take_tty(r, q) || !request_env(r, &q->env))
+    if (!check_tier(r, q) || !take_tty(r, q) || !request_env(r, &q->env))
         return false;
     const char *field = NULL, *text = NULL;
     if ((q->command.p != NULL) == (q->argv.v != NULL))
@@ -217,6 +210,8 @@ static void begin(struct request *r, const struct id *again)
     struct err err = {0};
     if (!request_session(r) || !request_decode(r, fields, sizeof(fields) / sizeof(fields[0]), &q) || !check(r, &q))
         return;
+    if (!policy_allows(r, "tier isolate"))
+        return;
     int e = sched_info(r->session, &info, &err);
     if (e) {
         request_fail_errno(r, e, err.text);
@@ -227,6 +222,8 @@ static void begin(struct request *r, const struct id *again)
                  .text = q.command,
                  .argv = q.argv,
                  .env = join(r, &info.settings->env, &q.env),
+                 .atomic = q.atomic,
+                 .durable = q.durable,
                  .keep = !str_eqc(q.shell, "fresh"),
                  .tty = q.cols ? WIRE_TTY : 0,
                  .rows = q.rows,

@@ -17,8 +17,7 @@
 
 /* ---- paths and errors ---- */
 
-/* The path within the session: "/" and what the route has. */
-static struct str path_of(struct request *r)
+struct str h_fs_path(struct request *r)
 {
     struct str p = r->params[1];
     char *s = arena_alloc(&r->arena, p.n + 2);
@@ -28,7 +27,7 @@ static struct str path_of(struct request *r)
     return str_of(s, p.n + 1);
 }
 
-static void fail_file(struct request *r, struct str path, int error, const char *text)
+void h_fs_fail(struct request *r, struct str path, int error, const char *text)
 {
     struct str shown = str_of(path.p, NUM_MIN(path.n, (size_t)300));
     if (error == -EILSEQ)
@@ -106,7 +105,7 @@ static void reading_free(void *p)
     buf_done(&f->block);
 }
 
-static void send_request(struct request *r, const struct wire_fs *q, sched_replied *fn, void *arg)
+void h_fs_send(struct request *r, const struct wire_fs *q, sched_replied *fn, void *arg)
 {
     BUF_AUTO struct buf b;
     buf_init(&b, WIRE_BODY_MAX);
@@ -140,7 +139,7 @@ static void ask_block(struct reading *f)
     f->asked = true;
     f->given = 0;
     buf_clear(&f->block);
-    send_request(f->r, &q, block_came, f);
+    h_fs_send(f->r, &q, block_came, f);
 }
 
 static ssize_t read_blocks(void *cls, uint64_t pos, char *to, size_t max)
@@ -217,7 +216,7 @@ static void send_file(struct reading *f)
     f->from = 0;
     f->to = f->st.size;
     if (match && !same_etag(match, f->hash)) {
-        fail_file(r, f->path, -EILSEQ, NULL);
+        h_fs_fail(r, f->path, -EILSEQ, NULL);
         return;
     }
     int range = take_range(request_header(r, MHD_HTTP_HEADER_RANGE), f->st.size, &f->from, &f->to);
@@ -252,7 +251,7 @@ static void hash_came(void *arg, const struct wire_reply *reply, int error, cons
 {
     struct reading *f = arg;
     if (error || reply->data.n != CAS_HASH_SIZE) {
-        fail_file(f->r, f->path, error ? error : -EIO, text);
+        h_fs_fail(f->r, f->path, error ? error : -EIO, text);
         return;
     }
     f->st = reply->st;
@@ -265,13 +264,13 @@ static void first_came(void *arg, const struct wire_reply *reply, int error, con
 {
     struct reading *f = arg;
     if (error) {
-        fail_file(f->r, f->path, error, text);
+        h_fs_fail(f->r, f->path, error, text);
         return;
     }
     f->st = reply->st;
     if (reply->data.n != reply->st.size) {
         const struct wire_fs q = {.op = WIRE_FS_HASH, .path = f->path};
-        send_request(f->r, &q, hash_came, f);
+        h_fs_send(f->r, &q, hash_came, f);
         return;
     }
     struct cas_hash h;
@@ -321,7 +320,7 @@ static void stat_came(void *arg, const struct wire_reply *reply, int error, cons
 {
     struct looking *l = arg;
     if (error) {
-        fail_file(l->r, l->path, error, text);
+        h_fs_fail(l->r, l->path, error, text);
         return;
     }
     struct answer *a = answer_begin(l->r);
@@ -412,7 +411,7 @@ static void entries_came(void *arg, const struct wire_reply *reply, int error, c
     int more = 0;
     if (error && l->now->rel.n == 0) {
         buf_done(&l->a->buf);
-        fail_file(l->r, l->path, error, text);
+        h_fs_fail(l->r, l->path, error, text);
         return;
     }
     uint64_t before = l->looked;
@@ -452,7 +451,7 @@ static void list_next(struct listing *l)
     if (path.p[0] != '/')
         path = join(l->r, STR(""), str_of(arena_printf(&l->r->arena, "/%.*s", (int)path.n, path.p), path.n + 1));
     const struct wire_fs q = {.op = WIRE_FS_ENTRIES, .path = path, .data = buf_str(&l->after)};
-    send_request(l->r, &q, entries_came, l);
+    h_fs_send(l->r, &q, entries_came, l);
 }
 
 static void list(struct request *r, struct str path)
@@ -477,7 +476,7 @@ static void list(struct request *r, struct str path)
 
 static void get(struct request *r, bool head)
 {
-    struct str path = path_of(r);
+    struct str path = h_fs_path(r);
     bool lists = request_query(r, "list").p != NULL, stats = request_query(r, "stat").p != NULL;
     const char *of_list = request_query(r, "depth").p ? "depth" : request_query(r, "glob").p ? "glob" : NULL;
     if (of_list && !lists) {
@@ -496,7 +495,7 @@ static void get(struct request *r, bool head)
         struct looking *l = arena_alloc(&r->arena, sizeof(*l));
         *l = (struct looking){r, path};
         const struct wire_fs q = {.op = WIRE_FS_STAT, .path = path};
-        send_request(r, &q, stat_came, l);
+        h_fs_send(r, &q, stat_came, l);
     } else {
         struct reading *f = arena_alloc(&r->arena, sizeof(*f));
         *f = (struct reading){.r = r, .path = path, .head = head};
@@ -504,7 +503,7 @@ static void get(struct request *r, bool head)
         r->state = f;
         r->state_free = reading_free;
         const struct wire_fs q = {.op = WIRE_FS_READ, .path = path, .length = BLOCK, .follow = true};
-        send_request(r, &q, first_came, f);
+        h_fs_send(r, &q, first_came, f);
     }
 }
 
@@ -546,7 +545,7 @@ static void put_done(struct writing *f)
 {
     struct request *r = f->r;
     if (f->error) {
-        fail_file(r, f->path, f->error, f->text);
+        h_fs_fail(r, f->path, f->error, f->text);
         return;
     }
     uint8_t sum[CAS_HASH_SIZE];
@@ -635,7 +634,7 @@ static struct writing *writing_begin(struct request *r)
     if (!request_session(r))
         return NULL;
     struct writing *f = arena_alloc(&r->arena, sizeof(*f));
-    *f = (struct writing){.r = r, .path = path_of(r), .mode = mode.p ? bits : 0644, .append = append.p != NULL};
+    *f = (struct writing){.r = r, .path = h_fs_path(r), .mode = mode.p ? bits : 0644, .append = append.p != NULL};
     buf_init(&f->gathered, 2 * LIMIT_REQUEST);
     cas_hash_init(&f->hash);
     r->state = f;
@@ -684,7 +683,7 @@ static void removed(void *arg, const struct wire_reply *reply, int error, const 
     struct looking *l = arg;
     (void)reply;
     if (error)
-        fail_file(l->r, l->path, error, text);
+        h_fs_fail(l->r, l->path, error, text);
     else
         request_reply_bytes(l->r, MHD_HTTP_NO_CONTENT, NULL, STR(""));
 }
@@ -694,8 +693,8 @@ void h_fs_delete(struct request *r)
     if (!request_session(r))
         return;
     struct looking *l = arena_alloc(&r->arena, sizeof(*l));
-    *l = (struct looking){r, path_of(r)};
+    *l = (struct looking){r, h_fs_path(r)};
     const struct wire_fs q = {
         .op = WIRE_FS_REMOVE, .path = l->path, .length = request_query(r, "recursive").p != NULL};
-    send_request(r, &q, removed, l);
+    h_fs_send(r, &q, removed, l);
 }

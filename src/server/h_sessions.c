@@ -7,9 +7,10 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "server/idempotency.h"
-#include "server/server_int.h"
+#include "server/policy.h"
 
 #define LIST_MOST 1000u
+#define NO_NUMBER UINT64_MAX /* not given */
 
 /* ---- forms ---- */
 
@@ -77,13 +78,14 @@ static void reply_session(struct request *r, struct sched_session *s, unsigned s
     }
     struct answer *a = answer_begin(r);
     put_session(&a->w, &info);
+    policy_put(&a->w, info.settings);
     answer_send(r, a, status);
 }
 
 /* ---- create ---- */
 
 struct create {
-    struct str from, name, cwd, user, limits, metadata, files;
+    struct str from, name, cwd, user, limits, policy, metadata, files;
     struct wire_list env;
     uint64_t idle_timeout_ms;
 };
@@ -95,16 +97,10 @@ static const struct api_field create_fields[] = {
     {"user", API_TEXT, offsetof(struct create, user)},
     {"env", API_PAIRS, offsetof(struct create, env)},
     {"limits", API_VALUE, offsetof(struct create, limits)},
+    {"policy", API_VALUE, offsetof(struct create, policy)},
     {"metadata", API_VALUE, offsetof(struct create, metadata)},
     {"files", API_VALUE, offsetof(struct create, files)},
     {"idle_timeout_ms", API_NUMBER, offsetof(struct create, idle_timeout_ms)},
-};
-
-static const struct api_field limit_fields[] = {
-    {"memory", API_NUMBER, offsetof(struct limits, memory)}, {"output", API_NUMBER, offsetof(struct limits, output)},
-    {"files", API_NUMBER, offsetof(struct limits, files)},   {"inodes", API_NUMBER, offsetof(struct limits, inodes)},
-    {"processes", API_NUMBER, offsetof(struct limits, processes)},
-    {"cpu_ms", API_NUMBER, offsetof(struct limits, cpu_ms)}, {"trace", API_NUMBER, offsetof(struct limits, trace)},
 };
 
 bool request_env(struct request *r, const struct wire_list *env)
@@ -249,10 +245,33 @@ static void settle_and_create(struct request *r, struct str from)
     sched_unref(origin);
 }
 
+/* A text that lives as long as the request. */
+static struct str policy_text(struct request *r, const struct policy *p)
+{
+    BUF_AUTO struct buf text;
+    buf_init(&text, 4 * LIMIT_POLICY_TEXT);
+    policy_format(p, &text);
+    return arena_str(&r->arena, buf_str(&text));
+}
+
+/* Policy and limits of a new session: what is not asked for is as much as the policy grants. */
+static bool take_policy(struct request *r, const struct create *q, struct sched_settings *set)
+{
+    struct policy p;
+    policy_init(&p);
+    bool ok = !q->policy.p || policy_take(r, q->policy, &p);
+    if (ok && q->policy.p)
+        policy_cap_limits(&p, &set->limits);
+    ok = ok && policy_take_limits(r, q->limits, &p.limits, !q->policy.p, &set->limits);
+    if (ok && q->policy.p)
+        set->policy = policy_text(r, &p);
+    policy_done(&p);
+    return ok;
+}
+
 void h_sessions_create(struct request *r)
 {
     struct create q = {.idle_timeout_ms = 0};
-    struct api_problem why = {"", ""};
     struct str none;
     if (idempotency_begin(r, &none) != IDEMPOTENCY_NONE)
         return;
@@ -265,11 +284,8 @@ void h_sessions_create(struct request *r)
                                  .limits = limits_default(),
                                  .idle_timeout_ms = q.idle_timeout_ms,
                                  .metadata = q.metadata};
-    if (q.limits.p && api_decode(q.limits, limit_fields, sizeof(limit_fields) / sizeof(limit_fields[0]), &r->arena,
-                                 &set.limits, &why)) {
-        request_fail(r, API_INVALID_ARGUMENT, "limits", "field 'limits': %s %s", why.field, why.text);
+    if (!take_policy(r, &q, &set))
         return;
-    }
     if (q.cwd.n && q.cwd.p[0] != '/') {
         request_fail(r, API_INVALID_ARGUMENT, "cwd", "field 'cwd' is not an absolute path");
         return;
@@ -289,15 +305,18 @@ void h_sessions_create(struct request *r)
         sched_create(r->tenant, q.name, &set, created, r);
         return;
     }
-    if (q.user.p || q.limits.p) {
-        request_fail(r, API_INVALID_ARGUMENT, q.user.p ? "user" : "limits",
-                     "a session that begins from another has its user and limits");
+    if (q.user.p || q.limits.p || q.policy.p) {
+        request_fail(r, API_INVALID_ARGUMENT, q.user.p ? "user" : q.limits.p ? "limits" : "policy",
+                     "a session that begins from another has its user, limits and policy: PATCH changes the latter");
         return;
     }
-    c->from = q.from;
+    /* A template's name hides a session's: what a template is does not change while somebody works. */
+    char snapshot[ID_MAX];
+    bool named = sched_template_get(r->tenant, q.from, snapshot, NULL) == 0;
+    c->from = named ? arena_str(&r->arena, str_c(snapshot)) : q.from;
     c->name = q.name;
     c->settings = set;
-    settle_and_create(r, q.from);
+    settle_and_create(r, c->from);
 }
 
 /* ---- the others ---- */
@@ -357,38 +376,93 @@ void h_sessions_list(struct request *r)
     answer_send(r, l.a, MHD_HTTP_OK);
 }
 
-void h_sessions_patch(struct request *r)
+/* What is to hold, within what does now unless the key may widen it. */
+static bool restrict_it(struct request *r, const struct create *q, const struct sched_settings *set)
 {
+    struct policy now, next;
+    struct err err = {0};
+    struct limits limits = set->limits;
+    bool widens = policy_may_widen(r);
+    policy_of_settings(set, &now);
+    policy_copy(&next, &now);
+    bool ok = !q->policy.p || policy_take(r, q->policy, &next);
+    if (ok && !widens && policy_within(&next, &now, &err)) {
+        request_fail(r, API_PERMISSION_DENIED, "policy",
+                     "field 'policy': %s; a key with the capability 'policy' may grant more", err.text);
+        ok = false;
+    }
+    if (ok)
+        policy_cap_limits(&next, &limits);
+    ok = ok && policy_take_limits(r, q->limits, &next.limits, widens, &limits);
+    struct str text = ok && (set->policy.n || q->policy.p) ? policy_text(r, &next) : str_of(NULL, 0);
+    policy_done(&now);
+    policy_done(&next);
+    int e = ok ? sched_restrict(r->session, &limits, text, &err) : 0;
+    if (e)
+        request_fail_errno(r, e, err.text);
+    return ok && e == 0;
+}
+
+static void patch(struct request *r)
+{
+    const struct create *q = r->state;
     struct sched_session_info info;
     struct err err = {0};
-    if (!request_session(r))
-        return;
-    int e = sched_info(r->session, &info, &err);
-    if (e) {
-        request_fail_errno(r, e, err.text);
-        return;
+    int e = q->name.p ? sched_rename(r->session, q->name, &err) : 0;
+    e = e ? e : sched_info(r->session, &info, &err);
+    if (e == 0 && (q->policy.p || q->limits.p)) {
+        if (!restrict_it(r, q, info.settings))
+            return;
+        e = sched_info(r->session, &info, &err);
     }
-    struct create q = {.idle_timeout_ms = info.settings->idle_timeout_ms, .metadata = info.settings->metadata};
-    static const struct api_field fields[] = {
-        {"metadata", API_VALUE, offsetof(struct create, metadata)},
-        {"idle_timeout_ms", API_NUMBER, offsetof(struct create, idle_timeout_ms)},
-        {"name", API_TEXT, offsetof(struct create, name)},
-    };
-    if (!request_decode(r, fields, sizeof(fields) / sizeof(fields[0]), &q))
-        return;
-    if (q.metadata.n && q.metadata.p[0] != '{') {
-        request_fail(r, API_INVALID_ARGUMENT, "metadata", "field 'metadata' is not an object");
-        return;
+    if (e == 0) {
+        struct sched_settings set = *info.settings;
+        if (q->metadata.p)
+            set.metadata = q->metadata;
+        if (q->idle_timeout_ms != NO_NUMBER)
+            set.idle_timeout_ms = q->idle_timeout_ms;
+        e = sched_change(r->session, &set, &err);
     }
-    struct sched_settings set = *info.settings;
-    set.idle_timeout_ms = q.idle_timeout_ms;
-    set.metadata = q.metadata;
-    e = q.name.p ? sched_rename(r->session, q.name, &err) : 0;
-    e = e ? e : sched_change(r->session, &set, &err);
     if (e)
         request_fail_errno(r, e, err.text);
     else
         reply_session(r, r->session, MHD_HTTP_OK);
+}
+
+static void patch_locked(void *arg, struct sched_session *s, int error, const char *text)
+{
+    struct request *r = arg;
+    if (error) {
+        request_fail_errno(r, error, text);
+        return;
+    }
+    patch(r);
+    sched_unlock(s);
+}
+
+void h_sessions_patch(struct request *r)
+{
+    static const struct api_field fields[] = {
+        {"metadata", API_VALUE, offsetof(struct create, metadata)},
+        {"idle_timeout_ms", API_NUMBER, offsetof(struct create, idle_timeout_ms)},
+        {"name", API_TEXT, offsetof(struct create, name)},
+        {"limits", API_VALUE, offsetof(struct create, limits)},
+        {"policy", API_VALUE, offsetof(struct create, policy)},
+    };
+    struct create *q = arena_zalloc(&r->arena, sizeof(*q));
+    q->idle_timeout_ms = NO_NUMBER;
+    if (!request_session(r) || !request_decode(r, fields, sizeof(fields) / sizeof(fields[0]), q))
+        return;
+    if (q->metadata.p && q->metadata.p[0] != '{') {
+        request_fail(r, API_INVALID_ARGUMENT, "metadata", "field 'metadata' is not an object");
+        return;
+    }
+    r->state = q;
+    /* Its worker learns limits and policy when it opens the session. */
+    if (q->policy.p || q->limits.p)
+        sched_lock(r->session, patch_locked, r);
+    else
+        patch(r);
 }
 
 static void destroyed(void *arg, struct sched_session *s, int error, const char *text)

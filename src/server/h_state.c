@@ -243,6 +243,11 @@ void h_snapshots_show(struct request *r)
 
 void h_snapshots_delete(struct request *r)
 {
+    char name[65];
+    if (sched_template_of(r->tenant, r->params[0].p, name)) {
+        request_fail(r, API_CONFLICT, NULL, "the template '%s' is this snapshot: delete the template first", name);
+        return;
+    }
     with_list(r, delete_one);
 }
 
@@ -283,8 +288,13 @@ void h_restore(struct request *r)
     static const struct api_field f[] = {{"snapshot", API_TEXT, offsetof(struct place, snapshot)},
                                          {"seq", API_NUMBER, offsetof(struct place, seq)}};
     struct place q = {.seq = NO_SEQ};
+    struct id other;
     if (!request_decode(r, f, 2, &q) || !check_place(r, &q, true) || !request_session(r))
         return;
+    if (r->only && q.snapshot.p && id_parse(ID_SNAPSHOT, q.snapshot, &other) == 0) {
+        request_fail(r, API_PERMISSION_DENIED, "snapshot", "a token names snapshots of its session by their names");
+        return;
+    }
     struct verb *v = verb_new(r);
     add(v, "restore");
     add(v, "--json");
@@ -407,12 +417,21 @@ static void merge_settled(void *arg, struct sched_session *s, int error, const c
     struct sched_session *origin;
     struct err err = {0};
     const struct merge_body *q = v->r->state;
-    (void)s;
     if (error) {
         request_fail_errno(v->r, error, text);
         return;
     }
-    int e = sched_find(v->r->tenant, q->into, &origin, &err);
+    char from[ID_MAX];
+    struct str into = q->into;
+    int e = into.n ? 0 : sched_origin(s, from, &err);
+    if (e == -ENOENT) {
+        request_fail(v->r, API_INVALID_ARGUMENT, "into",
+                     "field 'into' is needed: the session was made from no other one that is there");
+        return;
+    }
+    if (e == 0 && !into.n)
+        into = str_c(from);
+    e = e ? e : sched_find(v->r->tenant, into, &origin, &err);
     if (e) {
         request_fail_errno(v->r, e, err.text);
         return;
@@ -430,10 +449,6 @@ void h_merge(struct request *r)
     struct merge_body *q = arena_zalloc(&r->arena, sizeof(*q));
     if (!request_decode(r, f, 2, q))
         return;
-    if (!q->into.n) {
-        request_fail(r, API_INVALID_ARGUMENT, "into", "field 'into' names the session that the fork came from");
-        return;
-    }
     if (!request_session(r))
         return;
     struct verb *v = verb_new(r);
@@ -456,6 +471,11 @@ static bool add_place(struct verb *v, const char *field, struct str s, const cha
     if (!s.p) {
         add(v, otherwise);
         return true;
+    }
+    if (str_u64(s, &seq) && v->r->only) {
+        request_fail(v->r, API_PERMISSION_DENIED, field, "a token reads events of its own session: '%s' is a number",
+                     field);
+        return false;
     }
     if (str_u64(s, &seq))
         return add_operand(v, field, s);

@@ -25,6 +25,7 @@
 #include "server/server_int.h"
 #include "server/service.h"
 #include "server/tls.h"
+#include "server/token.h"
 
 #define BACKLOG 1024
 /* TLS 1.2 and 1.3 with forward secrecy (RFC 9325), as GnuTLS names them. */
@@ -491,7 +492,8 @@ int server_run(const struct server_config *cfg, struct sched *sched, void (*list
     struct server sv = {.cfg = cfg, .sched = sched, .listen_fd = -1, .epoll = -1, .signals = -1};
     sv.signal_source = (struct server_source){take_signals, &sv};
     int r = auth_look(&sv);
-    r = r ? err_set(err, r, "the file of keys: %s", errtab_text(r)) : 0;
+    r = r ? r : token_open(&sv);
+    r = r ? err_set(err, r, "the files of keys and tokens: %s", errtab_text(r)) : 0;
     if (r == 0 && cfg->tls_cert)
         r = tls_load(cfg->tls_cert, cfg->tls_key, err);
     if (r == 0)
@@ -515,6 +517,7 @@ int server_run(const struct server_config *cfg, struct sched *sched, void (*list
     tls_free();
     idempotency_free(&sv);
     auth_free(&sv);
+    token_close(&sv);
     if (sv.made_path)
         (void)unlink(sv.address + 5);
     fd_close(&sv.epoll);

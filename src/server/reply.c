@@ -81,6 +81,22 @@ void request_reply_bytes(struct request *r, unsigned status, const char *type, s
     request_reply(r, resp, status);
 }
 
+/* Where the server keeps its state is nobody's business but its owner's, who has the log. */
+static void put_message(struct request *r, struct json_writer *w, const char *text)
+{
+    struct sched_tenant *t;
+    BUF_AUTO struct buf b;
+    buf_init(&b, 64u << 10);
+    const char *path = sched_tenant(r->sv->sched, "local", &t, NULL) ? NULL : sched_tenant_path(t), *at;
+    while (path && (at = strstr(text, path)) != NULL) {
+        buf_add(&b, text, (size_t)(at - text));
+        buf_addc(&b, "(state)");
+        text = at + strlen(path);
+    }
+    buf_addc(&b, text);
+    json_text(w, "message", buf_str(&b));
+}
+
 static void fail(struct request *r, unsigned status, enum api_code code, const char *field, const char *text)
 {
     struct id id;
@@ -90,7 +106,7 @@ static void fail(struct request *r, unsigned status, enum api_code code, const c
     json_begin(&w, NULL, '{');
     json_begin(&w, "error", '{');
     json_text(&w, "code", str_c(api_code_name(code)));
-    json_text(&w, "message", str_c(text));
+    put_message(r, &w, text);
     json_begin(&w, "details", '{');
     if (field)
         json_text(&w, "field", str_c(field));

@@ -4,8 +4,9 @@
 
 #include <errno.h>
 
+#include "apikey/apikey.h"
 #include "base/mem.h"
-#include "server/server_int.h"
+#include "server/policy.h"
 
 static int hex(char c)
 {
@@ -94,26 +95,36 @@ static void method_not_allowed(struct request *r, struct str path)
         (void)MHD_add_response_header(r->response, MHD_HTTP_HEADER_ALLOW, allow);
 }
 
-static bool known_word(const char *words, const char *key)
+/* Where it stands in @words; -1: it is none of them. */
+static int known_word(const char *words, const char *key)
 {
     size_t n = strlen(key);
     if (n == 0 || strchr(key, ' '))
-        return false; /* neither is a word, and the first would be found everywhere */
+        return -1; /* neither is a word, and the first would be found everywhere */
     for (const char *p = words; p && (p = strstr(p, key)) != NULL; p += n) {
         if ((p == words || p[-1] == ' ') && (p[n] == ' ' || p[n] == 0))
-            return true;
+            return (int)(p - words);
     }
-    return false;
+    return -1;
 }
+
+struct checking {
+    struct request *r;
+    uint64_t seen; /* by where the word begins: no route has so many letters of them */
+};
 
 static enum MHD_Result check_query(void *arg, enum MHD_ValueKind kind, const char *key, const char *value)
 {
-    struct request *r = arg;
+    struct checking *c = arg;
+    int at = known_word(c->r->route->query, key);
     (void)kind, (void)value;
-    if (known_word(r->route->query, key))
-        return MHD_YES;
-    request_fail(r, API_INVALID_ARGUMENT, key, "there is no query parameter '%.60s' here", key);
-    return MHD_NO;
+    if (at < 0)
+        request_fail(c->r, API_INVALID_ARGUMENT, key, "there is no query parameter '%.60s' here", key);
+    else if (c->seen >> (at & 63) & 1)
+        request_fail(c->r, API_INVALID_ARGUMENT, key, "the query parameter '%.60s' is given twice", key);
+    else
+        c->seen |= UINT64_C(1) << (at & 63);
+    return c->r->response ? MHD_NO : MHD_YES;
 }
 
 bool request_route(struct request *r, const char *url)
@@ -133,7 +144,8 @@ bool request_route(struct request *r, const char *url)
             return false;
         }
     }
-    (void)MHD_get_connection_values(r->c, MHD_GET_ARGUMENT_KIND, check_query, r);
+    struct checking c = {r, 0};
+    (void)MHD_get_connection_values(r->c, MHD_GET_ARGUMENT_KIND, check_query, &c);
     return r->response == NULL;
 }
 
@@ -183,8 +195,19 @@ bool request_session(struct request *r)
 {
     struct err err = {0};
     int e = sched_find(r->tenant, r->params[0], &r->session, &err);
-    if (e == 0)
-        return true;
+    if (r->only && (e || strcmp(sched_session_id(r->session), r->only) != 0)) {
+        request_fail(r, API_PERMISSION_DENIED, NULL,
+                     "the token is for session %s: a key with the capability '%s' reaches others", r->only,
+                     apikey_cap_name((enum apikey_cap)r->route->cap));
+        return false;
+    }
+    if (e == 0) {
+        char ask[64];
+        const char *verb = policy_verb_of(r->route);
+        snprintf(ask, sizeof(ask), "verb %s", verb ? verb : "");
+        bool changes = strcmp(r->route->method, "PATCH") == 0 && policy_may_widen(r);
+        return !verb || changes || policy_allows(r, ask);
+    }
     request_fail_errno(r, e == -EINVAL ? -ENOENT : e, err.text);
     return false;
 }

@@ -17,6 +17,10 @@ const struct route server_routes[] = {
     {"DELETE", "/v1/sessions/{}", h_sessions_delete, APIKEY_SESSIONS_WRITE, "", 0, NULL},
     {"POST", "/v1/sessions/{}/sleep", h_sessions_sleep, APIKEY_SESSIONS_WRITE, "", 64, NULL},
     {"POST", "/v1/sessions/{}/wake", h_sessions_wake, APIKEY_SESSIONS_WRITE, "", 64, NULL},
+    {"POST", "/v1/sessions/{}/explain", h_explain, APIKEY_SESSIONS_READ, "", 16384, NULL},
+    {"POST", "/v1/sessions/{}/tokens", h_tokens_create, APIKEY_SESSIONS_WRITE, "", 4096, NULL},
+    {"GET", "/v1/sessions/{}/tokens", h_tokens_list, APIKEY_SESSIONS_WRITE, "", 0, NULL},
+    {"DELETE", "/v1/sessions/{}/tokens/{}", h_tokens_delete, APIKEY_SESSIONS_WRITE, "", 0, NULL},
     {"POST", "/v1/sessions/{}/exec", h_exec, APIKEY_EXEC, "", LIMIT_REQUEST, NULL},
     {"GET", "/v1/sessions/{}/execs", h_execs_list, APIKEY_SESSIONS_READ, "after limit", 0, NULL},
     {"GET", "/v1/sessions/{}/execs/{}", h_execs_show, APIKEY_SESSIONS_READ, "wait_ms output_limit", 0, NULL},
@@ -35,6 +39,10 @@ const struct route server_routes[] = {
     {"GET", "/v1/snapshots", h_snapshots_list, APIKEY_STATE, "session", 0, NULL},
     {"GET", "/v1/snapshots/{}", h_snapshots_show, APIKEY_STATE, "", 0, NULL},
     {"DELETE", "/v1/snapshots/{}", h_snapshots_delete, APIKEY_STATE, "", 0, NULL},
+    {"GET", "/v1/templates", h_templates_list, APIKEY_STATE, "", 0, NULL},
+    {"PUT", "/v1/templates/{}", h_templates_put, APIKEY_STATE, "", 4096, NULL},
+    {"GET", "/v1/templates/{}", h_templates_show, APIKEY_STATE, "", 0, NULL},
+    {"DELETE", "/v1/templates/{}", h_templates_delete, APIKEY_STATE, "", 0, NULL},
     {"POST", "/v1/replays", h_replays, APIKEY_TRACE, "", 4096, NULL},
     {"GET", "/metrics", h_metrics, APIKEY_METRICS, "", 0, NULL},
     {"GET", "/v1/usage", h_usage, APIKEY_SESSIONS_READ, "after limit", 0, NULL},
@@ -43,6 +51,9 @@ const struct route server_routes[] = {
     {"HEAD", "/v1/sessions/{}/fs/{*}", h_fs_head, APIKEY_FS_READ, "", 0, NULL},
     {"PUT", "/v1/sessions/{}/fs/{*}", h_fs_put, APIKEY_FS_WRITE, "mode append", 0, h_fs_put_piece},
     {"DELETE", "/v1/sessions/{}/fs/{*}", h_fs_delete, APIKEY_FS_WRITE, "recursive", 0, NULL},
+    {"GET", "/v1/sessions/{}/watch", h_watch, APIKEY_FS_READ, "path from_seq limit", 0, NULL},
+    {"GET", "/v1/sessions/{}/archive/{*}", h_archive_get, APIKEY_FS_READ, "format", 0, NULL},
+    {"POST", "/v1/sessions/{}/archive/{*}", h_archive_post, APIKEY_FS_WRITE, "", LIMIT_ARCHIVE, NULL},
 };
 const size_t server_n_routes = sizeof(server_routes) / sizeof(server_routes[0]);
 

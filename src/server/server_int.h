@@ -45,12 +45,14 @@ struct server {
     uint64_t answered[6]; /* by class of status */
     struct keys *keys;    /* idempotency.c */
     struct auth *auth;    /* auth.c */
+    struct tokens *tokens; /* token.c */
 };
 
 struct request;
 struct attached;
 struct auth;
 struct keys;
+struct tokens;
 struct idempotency;
 
 /* A route: its path has {} for a parameter and may end in {*} for all that is left. */
@@ -85,6 +87,8 @@ struct request {
     int64_t began;
     struct sched_tenant *tenant;
     uint32_t caps;                 /* of the key */
+    const char *key_id;            /* NULL: the server has no keys */
+    const char *only;              /* id of the one session that a token reaches; NULL: it is a key */
     struct sched_session *session; /* of {}: a reference */
     struct sched_exec *exec;       /* a reference */
     struct sched_watch *watch;
@@ -137,7 +141,7 @@ int auth_look(struct server *sv);
 void auth_free(struct server *sv);
 /* Sets r->tenant and r->caps; false after an answer. */
 bool auth_check(struct request *r);
-/* Whether the key has the capability; false after an answer. */
+/* Whether the key has the capability, and a token reaches the route; false after an answer. */
 bool auth_allows(struct request *r, int cap);
 
 /* ---- what came (request.c) ---- */
@@ -159,6 +163,15 @@ bool request_env(struct request *r, const struct wire_list *env);
 /* The body by a table of fields; false after an answer. */
 bool request_decode(struct request *r, const struct api_field *fields, size_t n, void *ret);
 
+/* ---- files (h_files.c) ---- */
+
+/* The path within the session: "/" and what the route has as its last parameter. */
+struct str h_fs_path(struct request *r);
+/* Sends one request to the session's worker. */
+void h_fs_send(struct request *r, const struct wire_fs *q, sched_replied *fn, void *arg);
+/* The error that a reply about @path means. */
+void h_fs_fail(struct request *r, struct str path, int error, const char *text);
+
 /* ---- handlers ---- */
 
 extern const struct route server_routes[];
@@ -174,6 +187,10 @@ void h_sessions_patch(struct request *r);
 void h_sessions_delete(struct request *r);
 void h_sessions_sleep(struct request *r);
 void h_sessions_wake(struct request *r);
+void h_explain(struct request *r);
+void h_tokens_create(struct request *r);
+void h_tokens_list(struct request *r);
+void h_tokens_delete(struct request *r);
 void h_exec(struct request *r);
 void h_execs_list(struct request *r);
 void h_execs_show(struct request *r);
@@ -187,11 +204,16 @@ void h_snapshots_create(struct request *r);
 void h_snapshots_list(struct request *r);
 void h_snapshots_show(struct request *r);
 void h_snapshots_delete(struct request *r);
+void h_templates_put(struct request *r);
+void h_templates_show(struct request *r);
+void h_templates_delete(struct request *r);
+void h_templates_list(struct request *r);
 void h_restore(struct request *r);
 void h_fork(struct request *r);
 void h_merge(struct request *r);
 void h_diff(struct request *r);
 void h_trace(struct request *r);
+void h_watch(struct request *r);
 void h_replays(struct request *r);
 void h_metrics(struct request *r);
 void h_usage(struct request *r);
@@ -201,3 +223,5 @@ void h_fs_put(struct request *r);
 size_t h_fs_put_piece(struct request *r, struct str s);
 void h_fs_delete(struct request *r);
 void h_fs_batch(struct request *r);
+void h_archive_get(struct request *r);
+void h_archive_post(struct request *r);

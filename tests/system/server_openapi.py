@@ -100,7 +100,8 @@ def every_field_and_no_other(t):
             collect(rest)
         for name, v in schema.get('properties', {}).items():
             said.add((name, str(doc.follow(v).get('type'))))
-            collect(v)
+            if name != 'policy':  # its members are those of wire/json_policy.c: server_policy.py
+                collect(v)
     for op in doc.operations.values():
         if op.request_type == JSON:
             collect(op.request['content'][JSON]['schema'])
@@ -246,6 +247,12 @@ def walk_sessions(c):
     c.parameters_alone('listSessions')
     c.t.equal(c.send('patchSession', 'settings').json['metadata'], {'owner': 'ci', 'run': 8})
     c.send('patchSession', body={'metadata': 1}, status=400)
+    c.t.equal(c.send('patchSession', body={'policy': {'tiers': ['isolate']}}).json['policy']['commands']['deny'], ['ssh'])
+    c.t.equal(c.send('explainPolicy', 'command').json['allowed'], True)
+    c.send('explainPolicy', body={'ask': 'x'}, status=400)
+    c.send('createToken', 'reader', 409)
+    c.send('listTokens')
+    c.send('deleteToken', status=404, token='key_' + '0' * 26)
     c.send('getSession')
     c.send('getSession', session='none', status=404)
     c.t.equal(c.send('sleepSession', 'nothing').json['state'], 'parked')
@@ -264,12 +271,13 @@ def walk_execs(c):
     c.t.ok('stdout' not in c.send('exec', 'without_output').json)
     c.t.equal(c.send('exec', body={'command': "printf '\\377'"}).json['stdout_encoding'], 'base64')
     c.t.equal(c.send('exec', body={'command': 'sleep 1000', 'timeout_ms': 50}).json['reason'], 'timeout')
-    c.send('exec', body={'command': ':', 'tty': False, 'atomic': None, 'durable': False})
+    c.send('exec', body={'command': ':', 'tty': False, 'atomic': False, 'durable': False})
     c.t.equal(c.send('exec', body={'command': 'stty size', 'tty': {'cols': 100}}).json['stdout'], '24 100\r\n')
+    c.t.equal(c.send('exec', 'atomic').json['exit_code'], 1)
     # It never began: the request's error, and an exec that says so.
     c.send('exec', body={'command': ':', 'shell': 'fresh', 'cwd': '/none'}, status=404)
     c.t.ok('refused' in [e['status'] for e in c.send('listExecs').json['execs']])
-    for body in ({'tier': 'vm'}, {'atomic': True}, {'durable': 1}):
+    for body in ({'tier': 'vm'},):
         c.send('exec', body={'command': ':', **body}, status=422)
     run = c.send('exec', 'background').json['exec_id']
     c.send('sleepSession', 'nothing', 409)
@@ -349,6 +357,14 @@ def walk_files(c):
     for op, status in (({'op': 'edit', 'path': '/home/user/c', 'old': 'none', 'new': ''}, 409),
                        ({'op': 'remove', 'path': '/none'}, 404)):
         c.send('batchFiles', body={'operations': [op]}, status=status)
+    for form in ('tar', 'tar.gz', 'tar.zst'):
+        packed = c.send('getArchive', query={'format': form}, path='home/user')
+        c.t.ok(c.send('unpackArchive', body=packed.body, path='tmp/in').json['entries'] > 2)
+    c.send('watchFiles', query={'limit': 0, 'path': '/home', 'from_seq': 0})
+    c.send('watchFiles', query={'limit': 1, 'from_seq': 0}, headers={'Last-Event-ID': '0'})
+    c.send('watchFiles', query={'path': 'x'}, status=400)
+    c.send('getArchive', status=404, path='none')
+    c.send('unpackArchive', body=b'none', status=400, path='tmp/in')
     c.send('deleteFile', status=409, path='home/user/d')
     c.send('deleteFile', status=204, path='home/user/d/e')
     c.parameters_alone('deleteFile', status=204, path='home/user/d')
@@ -377,6 +393,15 @@ def walk_state(c):
     c.t.ok(c.send('mergeSession', 'merge', session='try-2').json['conflicts'])
     c.t.equal(c.send('restoreSession', 'snapshot').json['snapshot'], snap['id'])
     c.send('restoreSession', body={}, status=400)
+    c.t.equal(c.send('putTemplate', 'name', template='base').json['snapshot'], snap['id'])
+    c.send('putTemplate', body={'snapshot': 'none'}, status=404, template='base')
+    c.send('putTemplate', 'name', 400, template='-x')
+    c.t.equal(c.send('getTemplate', template='base').json, c.send('listTemplates').json['templates'][0])
+    c.send('createSession', body={'from': 'base'}, status=201)
+    c.send('deleteSnapshot', status=409, snapshot=snap['id'])
+    c.send('deleteTemplate', status=204, template='base')
+    c.send('deleteTemplate', status=404, template='base')
+    c.send('getTemplate', status=404, template='base')
     c.send('deleteSnapshot', status=204, snapshot=other['id'])
     c.send('deleteSnapshot', status=404, snapshot=other['id'])
     c.send('getSnapshot', status=404, snapshot=other['id'])
@@ -403,6 +428,17 @@ def walk_logs(c):
     c.t.equal(c.send('restoreSession', 'seq').json['seq'], 0)
 
 
+def walk_tokens(c):
+    key = key_of(c.t, c.s, 'all')
+    until(lambda: c.s.get('/v1/sessions').status == 401, 'a key is needed')
+    c.send('createSession', body={'name': 'demo'}, headers=key, status=201)
+    token = c.send('createToken', 'reader', 201, headers=key).json
+    c.t.equal([x['id'] for x in c.send('listTokens', headers=key).json['tokens']], [token['id']])
+    c.send('createToken', body={'capabilities': ['x']}, headers=key, status=400)
+    c.send('deleteToken', headers=key, status=204, token=token['id'])
+    c.send('deleteToken', headers=key, status=404, token=token['id'])
+
+
 @case
 def a_server_answers_as_the_document_says(t):
     with Server(t) as s:
@@ -419,6 +455,7 @@ def a_server_answers_as_the_document_says(t):
         c.send('deleteSession', status=204)
         c.send('deleteSession', status=404)
         c.t.ok(c.send('getHealth').json['confinement'])
+        walk_tokens(c)
         for op in c.doc.operations.values():
             for name in op.request_examples():
                 t.ok((op.id, name) in c.sent, f'the example {name} of {op.id} was sent')
@@ -431,7 +468,7 @@ def what_no_route_knows_is_an_error(t):
     with Server(t) as s:
         c = Client(t, s)
         c.send('createSession', 'settings', 201)
-        params = {'exec': 'exec_' + '0' * 26, 'snapshot': 'snap_' + '0' * 26, 'path': 'x'}
+        params = {'exec': 'exec_' + '0' * 26, 'snapshot': 'snap_' + '0' * 26, 'path': 'x', 'template': 'x', 'token': 'x'}
         rows = {route: words for route, (words, *_) in table().items()}
         for op in c.doc.operations.values():
             for name in ('bogus', ''):
@@ -468,7 +505,8 @@ def capabilities_are_those_that_the_document_names(t):
         less = {name: key_of(t, s, ','.join(x for x in names if x != name)) for name in names}
         until(lambda: s.get('/v1/sessions').status == 401, 'a key is needed')
         until(lambda: s.get('/v1/sessions', headers=less[names[-1]]).status == 200, 'the last key is known')
-        params = {'session': 'none', 'exec': 'exec_' + '0' * 26, 'snapshot': 'snap_' + '0' * 26, 'path': 'x'}
+        params = {'session': 'none', 'exec': 'exec_' + '0' * 26, 'snapshot': 'snap_' + '0' * 26, 'path': 'x', 'template': 'x',
+                  'token': 'x'}
         for op in c.doc.operations.values():
             if op.capability is None:
                 c.send(op.id)

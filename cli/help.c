@@ -179,6 +179,7 @@ static const char help_serve[] =
     "  --tls-cert FILE          speak https: the certificate and those that signed it (PEM), and\n"
     "  --tls-key FILE           its key, which others must not be able to read. SIGHUP reads both anew\n"
     "  --config FILE            read settings from lines NAME = VALUE, named as the options; an option goes over them\n"
+    "  --trace-retention TIME   how long the log of a session that was deleted can be read (7d); 0: not at all\n"
     "  --quiet                  no line for each request on standard error\n"
     "\n"
     "Started by systemd, it takes the socket of a socket unit and tells when it is ready (docs/service.md).\n"

@@ -18,7 +18,7 @@
 #define CONFIG_MAX (64u << 10)
 
 struct serve {
-    const char *state, *listen, *drain, *tls_cert, *tls_key, *config;
+    const char *state, *listen, *drain, *retention, *tls_cert, *tls_key, *config;
     uint64_t workers;
     bool quiet;
 };
@@ -109,9 +109,14 @@ static int read_config(const char *path, const struct cli_opt *opts, struct aren
 
 /* ---- becoming it ---- */
 
-static int check(const struct serve *s, uint64_t *ret_drain)
+static int check(const struct serve *s, uint64_t *ret_drain, uint64_t *ret_kept)
 {
     *ret_drain = 30000;
+    *ret_kept = UINT64_C(7) * 24 * 3600 * 1000;
+    if (s->retention && limits_duration(str_c(s->retention), ret_kept)) {
+        cli_error("--trace-retention: '%s' is no duration (7d, 12h, 0)", s->retention);
+        return -EINVAL;
+    }
     if (s->drain && limits_duration(str_c(s->drain), ret_drain)) {
         cli_error("--drain: '%s' is no duration (30s, 500ms)", s->drain);
         return -EINVAL;
@@ -129,14 +134,15 @@ static int check(const struct serve *s, uint64_t *ret_drain)
 
 static int become(const struct serve *s)
 {
-    BUF_AUTO struct buf self, server, fd_text, n_text, drain_text;
+    BUF_AUTO struct buf self, server, fd_text, n_text, drain_text, kept_text;
     buf_init(&self, LIMIT_PATH);
     buf_init(&server, LIMIT_PATH);
     buf_init(&fd_text, 32);
     buf_init(&n_text, 32);
     buf_init(&drain_text, 32);
-    uint64_t ms;
-    if (check(s, &ms))
+    buf_init(&kept_text, 32);
+    uint64_t ms, kept;
+    if (check(s, &ms, &kept))
         return CLI_FAILED;
     int r = cli_beside(PROGRAM, &self, &server);
     if (r) {
@@ -148,10 +154,12 @@ static int become(const struct serve *s)
         buf_addf(&fd_text, "%d", userland);
     buf_addf(&n_text, "%llu", (unsigned long long)s->workers);
     buf_addf(&drain_text, "%llu", (unsigned long long)ms);
+    buf_addf(&kept_text, "%llu", (unsigned long long)kept);
     const char *const pairs[][2] = {{"--listen", s->listen},
                                     {"--state", s->state},
                                     {"--workers", s->workers ? n_text.p : NULL},
                                     {"--drain-ms", drain_text.p},
+                                    {"--trace-retention-ms", kept_text.p},
                                     {"--tls-cert", s->tls_cert},
                                     {"--tls-key", s->tls_key},
                                     {"--userland", fd_text.n ? fd_text.p : NULL}};
@@ -179,7 +187,8 @@ int cli_serve(int argc, char **argv)
     const struct cli_opt opts[] = {{"listen", CLI_OPT_TEXT, &s.listen},     {"workers", CLI_OPT_COUNT, &s.workers},
                                    {"drain", CLI_OPT_TEXT, &s.drain},       {"quiet", CLI_OPT_FLAG, &s.quiet},
                                    {"tls-cert", CLI_OPT_TEXT, &s.tls_cert}, {"tls-key", CLI_OPT_TEXT, &s.tls_key},
-                                   {"config", CLI_OPT_TEXT, &s.config},     {NULL, CLI_OPT_FLAG, NULL}};
+                                   {"config", CLI_OPT_TEXT, &s.config},     {"trace-retention", CLI_OPT_TEXT, &s.retention},
+                                   {NULL, CLI_OPT_FLAG, NULL}};
     int r = cli_options_read(&c, "serve", argc, argv, opts, 0, 0, "no operands");
     if (r)
         return r > 0 ? 0 : CLI_FAILED;
@@ -191,7 +200,9 @@ int cli_serve(int argc, char **argv)
     const struct cli_opt settings[] = {{"listen", CLI_OPT_TEXT, &s.listen},    {"state", CLI_OPT_TEXT, &s.state},
                                        {"workers", CLI_OPT_COUNT, &s.workers}, {"drain", CLI_OPT_TEXT, &s.drain},
                                        {"quiet", CLI_OPT_FLAG, &s.quiet},      {"tls-cert", CLI_OPT_TEXT, &s.tls_cert},
-                                       {"tls-key", CLI_OPT_TEXT, &s.tls_key},  {NULL, CLI_OPT_FLAG, NULL}};
+                                       {"tls-key", CLI_OPT_TEXT, &s.tls_key},
+                                       {"trace-retention", CLI_OPT_TEXT, &s.retention},
+                                       {NULL, CLI_OPT_FLAG, NULL}};
     if (s.config && read_config(s.config, settings, &a))
         return CLI_FAILED;
     return become(&s);

@@ -96,6 +96,7 @@ struct make_job {
     struct state_session made;
     char name[STATE_NAME_MAX + 2]; /* one byte more than a name has: a longer one is no name */
     struct buf settings;
+    bool keeps_log;
     struct err err;
     void (*fn)(struct sched_session *s, const struct err *err);
 };
@@ -194,7 +195,7 @@ static void remove_dir(struct disk_job *job)
         err_set(&j->err, -EBUSY, "session '%s' is in use by another process: wait until it is done", j->made.id);
     else if (r < 0)
         err_set(&j->err, r, "%s", errtab_text(r));
-    else if (state_session_destroy(j->state, str_c(j->made.id), &j->err) == 0)
+    else if ((j->keeps_log ? state_session_end : state_session_destroy)(j->state, str_c(j->made.id), &j->err) == 0)
         j->err.code = 0;
 }
 
@@ -210,6 +211,7 @@ void sched__make_gone(struct sched_session *s, void (*fn)(struct sched_session *
 {
     struct make_job *j = job_new(s, remove_dir, dir_removed, fn);
     memcpy(j->made.id, s->id, sizeof(s->id));
+    j->keeps_log = s->tenant->s->cfg.trace_retention_ms > 0;
     sched__disk(s->tenant->s, DISK_NAMES, &j->job);
 }
 

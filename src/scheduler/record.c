@@ -182,19 +182,36 @@ struct sched_log {
     uint64_t before; /* the last entry with a state */
 };
 
-int sched_log_open(struct sched_session *s, uint64_t from, struct sched_log **ret, struct err *err)
+static struct sched_log *log_new(struct trace *t, uint64_t from)
 {
-    struct trace *t;
-    int r = open_log(s, &t, err);
-    if (r)
-        return r;
     struct sched_log *l = mem_zalloc(sizeof(*l));
     l->t = t;
     buf_init(&l->changes, 64u << 20);
     l->from = from;
     trace_begin(&l->pos);
-    *ret = l;
-    return 0;
+    return l;
+}
+
+int sched_log_open(struct sched_session *s, uint64_t from, struct sched_log **ret, struct err *err)
+{
+    struct trace *t;
+    int r = open_log(s, &t, err);
+    if (r == 0)
+        *ret = log_new(t, from);
+    return r;
+}
+
+int sched_log_ended(struct sched_tenant *t, struct str id, uint64_t from, struct sched_log **ret, int64_t *ret_time,
+                    struct err *err)
+{
+    struct trace *log;
+    FD_AUTO int fd = -1;
+    int r = state_ended_open(t->state, id, &fd, ret_time, err);
+    if (r == 0)
+        r = trace_open(fd_steal(&fd), 0, &log, NULL, err);
+    if (r == 0)
+        *ret = log_new(log, from);
+    return r;
 }
 
 int sched_log_next(struct sched_log *l, struct buf *out, uint64_t *ret_seq, struct err *err)

@@ -225,6 +225,19 @@ static void tenant_free(struct sched_tenant *t)
 
 /* ---- the whole ---- */
 
+#define TIDY_EVERY (3600 * CLOCK_S)
+
+/* Logs whose time is over. */
+static void on_tidy(void *arg)
+{
+    struct sched *s = arg;
+    sched_timer_cancel(s, s->tidy);
+    int64_t kept = (int64_t)NUM_MIN(s->cfg.trace_retention_ms, (uint64_t)INT64_MAX / CLOCK_MS) * CLOCK_MS;
+    for (struct sched_tenant *t = s->tenants; t; t = t->next)
+        (void)state_ended_tidy(t->state, clock_wall() - kept); /* what cannot be looked at now can be in an hour */
+    s->tidy = sched_timer(s, clock_mono() + TIDY_EVERY, on_tidy, s);
+}
+
 int sched_new(const struct sched_config *cfg, struct sched **ret, struct err *err)
 {
     struct sched *s = mem_zalloc(sizeof(*s));
@@ -248,6 +261,7 @@ int sched_new(const struct sched_config *cfg, struct sched **ret, struct err *er
         sched_free(s);
         return r;
     }
+    on_tidy(s);
     *ret = s;
     return 0;
 }
@@ -257,6 +271,7 @@ void sched_free(struct sched *s)
     if (!s)
         return;
     s->draining = s->ending = true;
+    sched_timer_cancel(s, s->tidy);
     sched__disk_settle(s);
     sched__jobs_end(s);
     while (s->tenants) {

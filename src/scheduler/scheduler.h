@@ -45,6 +45,7 @@ struct sched_config {
     const char *program;     /* path of frontal-sandbox, for the verbs that are run as processes */
     uint32_t workers;        /* of a tenant, at most; 0: as many as there are processors, at most 4 */
     uint32_t execs_waiting;  /* of a session, at most: above it 429 */
+    uint64_t trace_retention_ms; /* how long the log of a destroyed session is kept; 0: not at all */
     uint64_t output_memory;  /* bytes of output of ended execs that are kept here */
     uint32_t silent_ms, kill_ms; /* 0: LIMIT_WORKER_SILENT_MS, LIMIT_WORKER_KILL_MS */
 };
@@ -294,6 +295,9 @@ struct sched_log;
 /* Opens the log of a session for reading, at the event @from. */
 int sched_log_open(struct sched_session *s, uint64_t from, struct sched_log **ret, struct err *err)
     __attribute__((warn_unused_result));
+/* The log of a session that was destroyed, by its id: as sched_log_open(), and when it was (wall clock). -ENOENT. */
+int sched_log_ended(struct sched_tenant *t, struct str id, uint64_t from, struct sched_log **ret, int64_t *ret_time,
+                    struct err *err) __attribute__((warn_unused_result));
 /* Appends the next event as one JSON object: 1, 0 when there is none yet, or an error. *ret_seq is its number. */
 int sched_log_next(struct sched_log *l, struct buf *out, uint64_t *ret_seq, struct err *err)
     __attribute__((warn_unused_result));

@@ -187,6 +187,7 @@ struct sched {
     struct sched_exec *ended_oldest, *ended_newest;
     uint32_t n_ended;
     uint64_t ended_bytes;
+    struct sched_timer *tidy; /* of logs that are kept for a time */
     struct job *jobs;
     uint32_t n_jobs;
     struct disk *disk;

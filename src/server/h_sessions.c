@@ -321,9 +321,26 @@ void h_sessions_create(struct request *r)
 
 /* ---- the others ---- */
 
+/* Whether it was answered: one that was deleted, as long as its log is kept. */
+static bool show_ended(struct request *r)
+{
+    struct sched_log *log;
+    int64_t when;
+    if ((r->only && !str_eqc(r->params[0], r->only)) || sched_log_ended(r->tenant, r->params[0], 0, &log, &when, NULL))
+        return false;
+    sched_log_close(log);
+    struct answer *a = answer_begin(r);
+    json_text(&a->w, "id", r->params[0]);
+    json_text(&a->w, "state", STR("ended"));
+    json_text(&a->w, "reason", STR("destroyed"));
+    json_time(&a->w, "ended_at", when);
+    answer_send(r, a, MHD_HTTP_OK);
+    return true;
+}
+
 void h_sessions_show(struct request *r)
 {
-    if (request_session(r))
+    if (!show_ended(r) && request_session(r))
         reply_session(r, r->session, MHD_HTTP_OK);
 }
 

@@ -19,6 +19,7 @@ struct tracing {
     size_t given;
     uint64_t left; /* events that are still asked for */
     bool follows, failed;
+    bool ended; /* nothing comes any more */
     int64_t told; /* when something was sent last */
 };
 
@@ -104,7 +105,7 @@ static ssize_t read_trace(void *cls, uint64_t pos, char *to, size_t max)
     if (rest.n == 0) {
         if (t->failed || r->sv->draining)
             return MHD_CONTENT_READER_END_WITH_ERROR;
-        if (!t->follows || !t->left || sched_gone(r->session))
+        if (!t->follows || !t->left || t->ended || sched_gone(r->session))
             return MHD_CONTENT_READER_END_OF_STREAM;
         r->timer = sched_timer(r->sv->sched, now + LOOK_EVERY, on_look, r);
         r->suspended = true;
@@ -130,29 +131,63 @@ static void send_stream(struct tracing *t)
     request_reply(r, resp, MHD_HTTP_OK);
 }
 
+/* The first event that is asked for; false after an answer. */
+static bool first_event(struct tracing *t, uint64_t *ret)
+{
+    struct request *r = t->r;
+    const char *accept = request_header(r, MHD_HTTP_HEADER_ACCEPT), *last = request_header(r, "Last-Event-ID");
+    uint64_t seen;
+    if (!request_query_number(r, "from_seq", 0, INT64_MAX, ret))
+        return false;
+    t->follows = accept && strstr(accept, "text/event-stream");
+    if (t->follows && last && str_u64(str_c(last), &seen) == 0)
+        *ret = seen + 1;
+    return true;
+}
+
+static void send_log(struct tracing *t)
+{
+    const char *accept = request_header(t->r, MHD_HTTP_HEADER_ACCEPT);
+    if (t->follows || (accept && strstr(accept, "ndjson")))
+        send_stream(t);
+    else
+        send_object(t);
+}
+
 static void settled(void *arg, struct sched_session *s, int error, const char *text)
 {
     struct tracing *t = arg;
     struct request *r = t->r;
     struct err err = {0};
-    const char *accept = request_header(r, MHD_HTTP_HEADER_ACCEPT), *last = request_header(r, "Last-Event-ID");
-    uint64_t from = 0, seen;
+    uint64_t from;
     if (error) {
         request_fail_errno(r, error, text);
         return;
     }
-    if (!request_query_number(r, "from_seq", 0, INT64_MAX, &from))
+    if (!first_event(t, &from))
         return;
-    t->follows = accept && strstr(accept, "text/event-stream");
-    if (t->follows && last && str_u64(str_c(last), &seen) == 0)
-        from = seen + 1;
     int e = sched_log_open(s, from, &t->log, &err);
     if (e)
         request_fail_errno(r, e, err.text);
-    else if (t->follows || (accept && strstr(accept, "ndjson")))
-        send_stream(t);
     else
-        send_object(t);
+        send_log(t);
+}
+
+/* Whether it was answered: by the log of a session that was deleted, to which nothing is added any more. */
+static bool send_ended(struct tracing *t)
+{
+    struct request *r = t->r;
+    uint64_t from;
+    int64_t when;
+    if (r->only && !str_eqc(r->params[0], r->only))
+        return false;
+    if (!first_event(t, &from))
+        return true;
+    if (sched_log_ended(r->tenant, r->params[0], from, &t->log, &when, NULL))
+        return false;
+    t->ended = true;
+    send_log(t);
+    return true;
 }
 
 void h_trace(struct request *r)
@@ -164,7 +199,8 @@ void h_trace(struct request *r)
     buf_init(&t->out, 64u << 20);
     r->state = t;
     r->state_free = tracing_free;
-    if (request_query_number(r, "limit", streams ? UINT64_MAX : 1000, UINT64_MAX, &t->left) && request_session(r))
+    if (request_query_number(r, "limit", streams ? UINT64_MAX : 1000, UINT64_MAX, &t->left) &&
+        !send_ended(t) && request_session(r))
         sched_settle(r->session, settled, t);
 }
 

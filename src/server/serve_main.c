@@ -42,7 +42,8 @@ static int parse(int argc, char **argv, struct server_config *c, struct sched_co
         {"workers", required_argument, NULL, 'w'},  {"drain-ms", required_argument, NULL, 'd'},
         {"userland", required_argument, NULL, 'u'}, {"program", required_argument, NULL, 'p'},
         {"quiet", no_argument, NULL, 'q'},          {"tls-cert", required_argument, NULL, 'c'},
-        {"tls-key", required_argument, NULL, 'k'},  {NULL, 0, NULL, 0}};
+        {"tls-key", required_argument, NULL, 'k'},  {"trace-retention-ms", required_argument, NULL, 't'},
+        {NULL, 0, NULL, 0}};
     int o;
     uint32_t fd;
     bool ok = true;
@@ -61,6 +62,8 @@ static int parse(int argc, char **argv, struct server_config *c, struct sched_co
             c->tls_cert = optarg;
         else if (o == 'k')
             c->tls_key = optarg;
+        else if (o == 't')
+            ok &= str_u64(str_c(optarg), &s->trace_retention_ms) == 0;
         else if (o == 'q')
             c->access_log = false;
         else if (o == 'u' && number(optarg, &fd))

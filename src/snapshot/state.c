@@ -21,7 +21,7 @@
 #define VERSION 1
 #define REMOVE_DEPTH 16 /* of directories that state__remove() goes down */
 
-static const char *const parts[] = {"store", "sessions", "names", "snapshots", "templates"};
+static const char *const parts[] = {"store", "sessions", "names", "snapshots", "templates", "ended"};
 
 /* ---- entries ---- */
 
@@ -314,7 +314,7 @@ int state_open(const char *path, bool create, struct state **ret, struct err *er
                        "no state directory is known ($HOME is not set): name one with --state DIR or "
                        "$FRONTAL_SANDBOX_STATE");
     struct state *s = mem_alloc(sizeof(*s));
-    *s = (struct state){where, -1, -1, -1, -1, -1};
+    *s = (struct state){where, -1, -1, -1, -1, -1, -1};
     int store = -1;
     int r = open_root(s, create, err);
     if (r == 0)
@@ -327,6 +327,8 @@ int state_open(const char *path, bool create, struct state **ret, struct err *er
         r = open_part(s, "snapshots", &s->snapshots, err);
     if (r == 0)
         r = open_part(s, "templates", &s->templates, err);
+    if (r == 0)
+        r = open_part(s, "ended", &s->ended, err);
     fd_close(&store);
     if (r) {
         state_close(s);
@@ -345,6 +347,7 @@ void state_close(struct state *s)
     fd_close(&s->names);
     fd_close(&s->snapshots);
     fd_close(&s->templates);
+    fd_close(&s->ended);
     mem_free(s->path);
     mem_free(s);
 }

@@ -13,6 +13,7 @@
  *   STATE/sessions/ID/snapshots/X   symlink: id, or name within the session, of a snapshot -> its id
  *   STATE/names/NAME                symlink: name of a session -> its id
  *   STATE/snapshots/ID              what a snapshot is, KEY=VALUE lines
+ *   STATE/ended/ID                  log of a session that was destroyed, for as long as it is kept
  *   STATE/templates/NAME            symlink: name of a template -> id of the snapshot it is
  *
  * docs/internals/state.md describes each well enough to write another reader.
@@ -124,6 +125,14 @@ int state_session_rename(struct state *s, struct str who, struct str name, struc
 /* Ends it: its log, name and snapshots are gone; blobs stay until gc. -EBUSY while a command runs in it, or
  * a gc is at work for all of CAS_GC_WAIT_MS. */
 int state_session_destroy(struct state *s, struct str who, struct err *err);
+/* The same, and its log is kept: state_ended_open(). */
+int state_session_end(struct state *s, struct str who, struct err *err);
+/* The log of a session that was ended so, by its id: a descriptor to read, the caller's, and when that was (wall clock,
+ * ns). -ENOENT. */
+int state_ended_open(struct state *s, struct str who, int *ret_fd, int64_t *ret_time, struct err *err)
+    __attribute__((warn_unused_result));
+/* Removes the logs of sessions that were ended before that time. */
+int state_ended_tidy(struct state *s, int64_t before);
 /* Removes what was half made or half removed when a process was killed, and is not visible. */
 int state_tidy(struct state *s, struct err *err);
 

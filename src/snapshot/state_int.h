@@ -15,7 +15,7 @@
 
 struct state {
     char *path;
-    int root, sessions, names, snapshots, templates; /* directories */
+    int root, sessions, names, snapshots, templates, ended; /* directories */
 };
 
 /* What begins with these is not visible: being made, or on its way out. */
@@ -62,6 +62,8 @@ int state__snapshot_decode(struct str text, struct state_snapshot *ret);
 int state__snapshot_read(struct state *s, const char *id, struct state_snapshot *ret);
 /* Whether it counts: its session is there, or a template leads to it. */
 bool state__snapshot_stays(struct state *s, const struct state_snapshot *snap);
+/* Moves the log of a session that is destroyed, whose directory is @dirfd, to where it is kept. */
+int state__ended_keep(struct state *s, int dirfd, const char *id);
 /* Removes the snapshots of @session, whose directory (hidden already) is @dirfd. */
 void state__snapshots_forget(struct state *s, int dirfd, const char *session);
 /* Removes what was half made of snapshots, and those whose session is gone. */

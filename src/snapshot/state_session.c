@@ -375,7 +375,7 @@ static int hide(struct state *s, const char *id, char hidden[STATE_HIDDEN_MAX], 
     return r ? err_set(err, r, "'%s/sessions/%s': %s", s->path, id, errtab_text(r)) : 0;
 }
 
-int state_session_destroy(struct state *s, struct str who, struct err *err)
+static int destroy(struct state *s, struct str who, bool keep_log, struct err *err)
 {
     FD_AUTO int names = -1, own = -1, dir = -1;
     struct cas *store = NULL;
@@ -404,11 +404,23 @@ int state_session_destroy(struct state *s, struct str who, struct err *err)
     if (r)
         return r;
     /* It is gone; what fails from here on is left to gc. */
+    if (keep_log)
+        (void)state__ended_keep(s, dir, id);
     state__snapshots_forget(s, dir, id);
     if (name[0])
         state__remove(s->names, name);
     state__remove(s->sessions, hidden);
     return 0;
+}
+
+int state_session_destroy(struct state *s, struct str who, struct err *err)
+{
+    return destroy(s, who, false, err);
+}
+
+int state_session_end(struct state *s, struct str who, struct err *err)
+{
+    return destroy(s, who, true, err);
 }
 
 /* ---- tidying up ---- */

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Policies of sessions, templates, and tokens: what each grants, and that nothing goes beyond it."""
+import os
 import signal
 import subprocess
 
@@ -239,6 +240,34 @@ def a_token_ends(t):
         p = subprocess.run([BINARY, 'keys', 'revoke', some_id, '--state', s.state], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         t.equal(p.returncode, 0, p.stderr)
         until(lambda: works(second['token']) == 401, 'the end of its key')
+
+
+# ---- sessions that were deleted ----
+
+@case
+def a_log_stays_until_its_retention_ends(t):
+    with Server(t) as s:
+        i = s.create(name='gone')
+        s.exec(i, 'echo hi > f')
+        events = s.get('/v1/sessions/gone/trace').json
+        t.equal(s.ask('DELETE', '/v1/sessions/gone').status, 204)
+        t.equal((s.get('/v1/sessions/gone').status, s.get('/v1/sessions/gone/trace').status), (404, 404), 'the name is free')
+        t.equal(s.get('/v1/sessions/%s/trace' % i).json, events)
+        r = s.get('/v1/sessions/%s/trace' % i, headers={'Accept': 'text/event-stream'})
+        t.equal((r.status, r.body.count(b'id: ')), (200, len(events['events'])), 'and the stream ends')
+        r = s.get('/v1/sessions/' + i).json
+        t.equal((r['id'], r['state'], r['reason']), (i, 'ended', 'destroyed'))
+        t.equal([s.post('/v1/sessions/%s/exec' % i, {'command': ':'}).status, s.ask('DELETE', '/v1/sessions/' + i).status], [404, 404])
+        t.equal(s.get('/v1/sessions').json['sessions'], [])
+        os.utime('%s/ended/%s' % (s.state, i), (1, 1))  # it was long ago
+        s.stop()
+    with Server(t) as s:
+        t.equal((s.get('/v1/sessions/' + i).status, s.get('/v1/sessions/%s/trace' % i).status), (404, 404))
+        s.stop()
+    with Server(t, '--trace-retention', '0') as s:
+        i = s.create()
+        s.ask('DELETE', '/v1/sessions/' + i)
+        t.equal(s.get('/v1/sessions/%s/trace' % i).status, 404)
 
 
 # ---- small rules ----

@@ -26,10 +26,14 @@ struct fork_job {
     void *arg;
 };
 
-/* What was forbidden to its origin after that was made is forbidden to it, too, from the moment that anybody can see it. */
+/* What was forbidden to its origin after that was made is forbidden to it, too, from the moment that anybody can see it.
+ * One that could not be opened is not made. */
 static int settings_of(struct fork_job *j, const struct state_place *from, struct buf *text)
 {
-    int r = sched__settings_changes(j->state, from->session, &j->settings, &j->arena, &j->err);
+    struct sched_settings made = {.limits = limits_default()};
+    int r = sched__settings_created(&made, &j->arena, buf_str(&from->config), &j->err);
+    r = r ? r : sched__settings_open(&made, &j->err);
+    r = r ? r : sched__settings_changes(j->state, from->session, &j->settings, &j->arena, &j->err);
     return r ? r : sched__settings_text(&j->settings, text, &j->err);
 }
 

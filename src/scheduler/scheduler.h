@@ -124,6 +124,7 @@ struct sched_settings {
     uint64_t idle_timeout_ms; /* parked after so long */
     struct str metadata;      /* a JSON object, or empty */
     struct str policy;        /* text of rules (policy/policy.h), or empty */
+    bool mounts;              /* it shows directories of the host, and is not opened here */
     bool changed;             /* limits and policy are not those that it was made with */
 };
 

@@ -325,10 +325,14 @@ struct sched_settings sched__settings_copy(struct arena *a, const struct sched_s
  * @set has none that were changed. For any thread. */
 int sched__settings_changes(struct state *state, const char *id, struct sched_settings *set, struct arena *a,
                             struct err *err);
+/* Whether a session with them can be opened here: 0, or -EOPNOTSUPP. */
+int sched__settings_open(const struct sched_settings *set, struct err *err);
 /* NAME=VALUE lines of limits, each name behind @prefix. */
 int sched__settings_limits(struct buf *out, const char *prefix, const struct limits *l);
 /* The text of CREATED. */
 int sched__settings_config(struct buf *out, const struct sched_settings *set);
+/* What it says, in @a. For any thread. */
+int sched__settings_created(struct sched_settings *set, struct arena *a, struct str text, struct err *err);
 
 /* ---- record.c, job.c ---- */
 

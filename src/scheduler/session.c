@@ -326,6 +326,8 @@ static void open_it(struct sched_session *s)
     if (s->locked)
         return; /* sched_unlock() does it */
     int r = sched__settings_load(s, &err);
+    if (r == 0)
+        r = sched__settings_open(&s->settings, &err);
     /* A fork of it may be being noted in its log: that takes moments. */
     if (r == 0)
         r = state_session_open(s->tenant->state, str_c(s->id), true, s->tenant->n_forking ? FORK_WAIT_MS : 0, &s->made,
@@ -699,6 +701,7 @@ int sched_change(struct sched_session *s, const struct sched_settings *set, stru
     copy.limits = s->settings.limits;
     copy.user = s->settings.user;
     copy.policy = s->settings.policy;
+    copy.mounts = s->settings.mounts;
     copy.changed = s->settings.changed;
     return replace_settings(s, &copy, err);
 }

@@ -37,6 +37,7 @@ struct sched_settings sched__settings_copy(struct arena *a, const struct sched_s
         .idle_timeout_ms = set->idle_timeout_ms ? set->idle_timeout_ms : IDLE_MS,
         .metadata = arena_str(a, set->metadata),
         .policy = arena_str(a, set->policy),
+        .mounts = set->mounts,
         .changed = set->changed,
     };
 }
@@ -45,6 +46,14 @@ void sched__settings_set(struct sched_session *s, const struct sched_settings *s
 {
     s->settings = sched__settings_copy(&s->settings_arena, set);
     s->has_settings = true;
+}
+
+int sched__settings_open(const struct sched_settings *set, struct err *err)
+{
+    return set->mounts
+               ? err_set(err, -EOPNOTSUPP,
+                         "the session shows directories of the host, and the server opens none: use the command line")
+               : 0;
 }
 
 int sched__settings_limits(struct buf *out, const char *prefix, const struct limits *l)
@@ -202,8 +211,7 @@ static int take_line(struct sched_settings *set, struct arena *a, struct str key
     if (str_eqc(key, "user"))
         set->user = arena_str(a, value);
     else if (str_eqc(key, "mount"))
-        return err_set(err, -EOPNOTSUPP,
-                       "the session shows directories of the host, and the server opens none: use the command line");
+        set->mounts = true;
     else if (str_eqc(key, "policy")) /* a line for each rule */
         set->policy = str_c(arena_printf(a, "%.*s%.*s\n", (int)set->policy.n, set->policy.n ? set->policy.p : "",
                                          (int)value.n, value.p));
@@ -212,7 +220,7 @@ static int take_line(struct sched_settings *set, struct arena *a, struct str key
     return 0;
 }
 
-static int take_config(struct sched_settings *set, struct arena *a, struct str text, struct err *err)
+int sched__settings_created(struct sched_settings *set, struct arena *a, struct str text, struct err *err)
 {
     int r = 0;
     while (text.n && r == 0) {
@@ -242,7 +250,7 @@ static int read_created(struct sched_session *s, struct sched_settings *set, str
     trace_begin(&pos);
     r = trace_next(t, &pos, &e, err);
     if (r == 1 && e.type == TRACE_CREATED)
-        r = take_config(set, a, e.u.created.config, err);
+        r = sched__settings_created(set, a, e.u.created.config, err);
     else if (r >= 0)
         r = err_set(err, -EBADMSG, "the session's log does not begin with its creation");
     trace_pos_done(&pos);

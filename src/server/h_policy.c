@@ -116,6 +116,9 @@ bool policy_allows(struct request *r, const char *ask)
     struct sched_session_info info;
     struct err err = {0};
     int e = sched_info(r->session, &info, &err);
+    /* One whose log cannot be read can be removed, and its log looked at as far as it goes. */
+    if (e && (strcmp(ask, "verb destroy") == 0 || strcmp(ask, "verb trace") == 0))
+        return true;
     if (e) {
         request_fail_errno(r, e, err.text);
         return false;

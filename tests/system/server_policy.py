@@ -129,6 +129,31 @@ def patch_narrows_unless_the_key_may_widen(t):
         t.equal(s.get(path, headers=all_).json['limits']['memory'], 64 << 20)
 
 
+@case
+def sessions_that_the_server_does_not_open(t):
+    with Server(t) as s:
+        state = ['--state', s.state]
+        os.mkdir(t.path('d'))
+        p = subprocess.run([BINARY, 'run', '--session', 'm', '--mount', t.path('d') + ':/mnt', *state, '-c', 'echo x > /mnt/f'],
+                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        t.equal(p.returncode, 0, p.stdout)
+        t.equal(s.post('/v1/sessions/m/exec', {'command': ':'}).status, 422)
+        t.equal([s.get('/v1/sessions/m' + x).status for x in ('', '/trace', '/diff')], [200] * 3)
+        t.equal(s.post('/v1/sessions/m/fork').status, 422)
+        t.equal(s.ask('DELETE', '/v1/sessions/m').status, 204)
+        # A log that is damaged names no policy; it can be looked at and removed.
+        i = s.create(name='bad')
+        s.exec(i, 'echo a > f')
+        t.equal(s.post('/v1/sessions/bad/sleep').status, 200)
+        s.stop()
+    with open('%s/sessions/%s/trace' % (s.state, i), 'r+b') as f:
+        f.seek(60)
+        f.write(b'\xff' * 20)
+    with Server(t) as s:
+        t.ok(s.post('/v1/sessions/bad/exec', {'command': ':'}).status >= 400)
+        t.equal(s.ask('DELETE', '/v1/sessions/bad').status, 204)
+
+
 # ---- templates ----
 
 @case

@@ -173,16 +173,19 @@ static void close_others(const struct confine_config *cfg)
     (void)syscall(SYS_close_range, from, ~0U, 0);
 }
 
+enum isolated { ISOLATED_MOUNT, ISOLATED_STORE /* is written to */, ISOLATED_CODE /* is mapped to be executed */ };
+
 /* Puts the directory that @fd is, and what is mounted below it, into a mount of its own that is attached nowhere, and
  * @fd to be that: ".." of it is itself, so that no path leads from it to what lies beside it. Landlock does not hold
  * that: it has no say about stat and O_PATH. In the new mount namespace the directory has to be found by its path
  * again; that it is the same is looked at. */
-static int isolate(int fd, bool writable)
+static int isolate(int fd, enum isolated what)
 {
     char link[40], path[LIMIT_PATH];
     struct stat was, is;
-    struct mount_attr attr = {.attr_set = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC |
-                                          (writable ? 0u : MOUNT_ATTR_RDONLY)};
+    struct mount_attr attr = {.attr_set = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
+                                          (what == ISOLATED_CODE ? 0u : MOUNT_ATTR_NOEXEC) |
+                                          (what == ISOLATED_STORE ? 0u : MOUNT_ATTR_RDONLY)};
     if (fstat(fd, &was))
         return -errno;
     if (!S_ISDIR(was.st_mode))
@@ -215,11 +218,11 @@ static int isolate_all(const struct confine_config *cfg)
     if (cfg->compiles)
         return 0; /* it keeps none */
     for (uint32_t i = 0; i < cfg->n_mounts && r == 0; i++)
-        r = isolate(cfg->mount_fds[i], false);
+        r = isolate(cfg->mount_fds[i], ISOLATED_MOUNT);
     if (r == 0 && cfg->kept)
-        r = isolate(cfg->store_fd, true);
+        r = isolate(cfg->store_fd, ISOLATED_STORE);
     if (r == 0 && cfg->wasm && cfg->userland_fd >= 0)
-        r = isolate(cfg->userland_fd, false);
+        r = isolate(cfg->userland_fd, ISOLATED_CODE);
     return r;
 }
 

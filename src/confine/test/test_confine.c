@@ -32,6 +32,8 @@ static char mount_dir[] = "/tmp/confine-XXXXXX";
 enum { ESCAPED = 10, REFUSED = 11, UNCONFINED = 12 };
 
 static bool wasm; /* as a worker with a userland, and: */
+static int userland_fd = -1;
+static bool with_userland; /* whose directory is the mount's */
 static bool sealed;
 static bool compiles; /* as the compile role */
 
@@ -45,13 +47,14 @@ static int confined(long (*attempt)(void))
     pid_t pid = compiles ? fork() : confine_clone(&report);
     if (pid == 0) {
         struct err err;
+        userland_fd = with_userland ? open(mount_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
         if (compiles)
             confine_unshare(&report);
         const struct confine_config cfg = {.sock = sv[1],
                                            .mount_fds = &mount_fd,
                                            .n_mounts = 1,
                                            .wasm = wasm,
-                                           .userland_fd = -1,
+                                           .userland_fd = userland_fd,
                                            .pagemap_fd = -1,
                                            .compiles = compiles};
         if (confine_self(&cfg, &report, &err) || (sealed && confine_no_more_code()))
@@ -185,6 +188,15 @@ static long try_make_executable(void)
 {
     void *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return p == MAP_FAILED ? 0 : mprotect(p, 4096, PROT_READ | PROT_EXEC);
+}
+
+/* As wasm/ maps the machine code of a program. */
+static long map_code(void)
+{
+    struct open_how how = {.flags = O_RDONLY | O_CLOEXEC};
+    int fd = (int)syscall(SYS_openat2, userland_fd, "inside", &how, sizeof(how));
+    void *p = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
+    return fd < 0 || p == MAP_FAILED ? -1 : mprotect(p, 4096, PROT_READ | PROT_EXEC);
 }
 
 static long try_unshare(void)
@@ -329,6 +341,9 @@ TEST(executable_memory_of_a_userland)
     set_up();
     wasm = true;
     CHECK_INT(confined(try_make_executable), ESCAPED);
+    with_userland = true;
+    CHECK_INT(confined(map_code), ESCAPED);
+    with_userland = false;
     check_refused("mmap", try_executable_memory);
     check_refused("mprotect, writable", try_writable_code);
     check_refused("memfd_create", try_memfd);

@@ -144,9 +144,12 @@ static size_t file_head(struct shell *sh, struct str path, char *out, size_t n)
     return got > 0 ? (size_t)got : 0;
 }
 
-/* As bash takes a file for binary: a NUL in its first line. */
+/* As bash asks, of a file that no engine ran: a byte 0 in its first line, or a mark of machine code. A program of the
+ * userland that could not be loaded is no script either. */
 static bool is_binary(const char *p, size_t n)
 {
+    if (n > 0 && *p == '\177')
+        return true;
     const char *nl = memchr(p, '\n', n);
     return memchr(p, 0, nl ? (size_t)(nl - p) : n) != NULL;
 }

@@ -18,7 +18,7 @@
 
 #define FORK_WAIT_MS 1000
 #define NAMES_KEPT 1024u
-#define ROOM_LEFT (LIMIT_WORKER_SESSIONS * 3 / 4) /* from here on opening one closes the one used longest ago */
+#define ROOM_LEFT (LIMIT_WORKER_SESSIONS / 2) /* from here on opening one closes the one used longest ago */
 
 static void try_close(struct sched_session *s);
 static void open_it(struct sched_session *s);

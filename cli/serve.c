@@ -187,8 +187,8 @@ int cli_serve(int argc, char **argv)
     const struct cli_opt opts[] = {{"listen", CLI_OPT_TEXT, &s.listen},     {"workers", CLI_OPT_COUNT, &s.workers},
                                    {"drain", CLI_OPT_TEXT, &s.drain},       {"quiet", CLI_OPT_FLAG, &s.quiet},
                                    {"tls-cert", CLI_OPT_TEXT, &s.tls_cert}, {"tls-key", CLI_OPT_TEXT, &s.tls_key},
-                                   {"config", CLI_OPT_TEXT, &s.config},     {"trace-retention", CLI_OPT_TEXT, &s.retention},
-                                   {NULL, CLI_OPT_FLAG, NULL}};
+                                   {"trace-retention", CLI_OPT_TEXT, &s.retention},
+                                   {"config", CLI_OPT_TEXT, &s.config},     {NULL, CLI_OPT_FLAG, NULL}};
     int r = cli_options_read(&c, "serve", argc, argv, opts, 0, 0, "no operands");
     if (r)
         return r > 0 ? 0 : CLI_FAILED;

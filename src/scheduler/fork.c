@@ -26,8 +26,8 @@ struct fork_job {
     void *arg;
 };
 
-/* What was forbidden to its origin after that was made is forbidden to it, too, from the moment that anybody can see it.
- * One that could not be opened is not made. */
+/* What was forbidden to its origin after that was made is forbidden to it, too, from when on anybody can see it. One
+ * that could not be opened is not made. */
 static int settings_of(struct fork_job *j, const struct state_place *from, struct buf *text)
 {
     struct sched_settings made = {.limits = limits_default()};

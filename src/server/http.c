@@ -451,10 +451,10 @@ static void turn_sources(struct server *sv)
     }
 }
 
-/* The scheduler and libmicrohttpd have an epoll set each, and signals and WebSockets a third. They are polled, not put into a third one: a set within a set
- * is not always woken (seen with Linux 6.18, when an eventfd of the inner set is written by another thread). Each is
- * turned to when it has something, or when a time has come; the scheduler first, so that what it has answered is sent
- * in the same round. */
+/* The scheduler and libmicrohttpd have an epoll set each, and signals and WebSockets a third. They are polled, not put
+ * into a fourth one: a set within a set is not always woken (seen with Linux 6.18, when an eventfd of the inner set is
+ * written by another thread). Each is turned to when it has something, or when a time has come; the scheduler first, so
+ * that what it has answered is sent in the same round. */
 static void serve(struct server *sv)
 {
     struct pollfd p[] = {{sched_fd(sv->sched), POLLIN, 0}, {sv->connections, POLLIN, 0}, {sv->epoll, POLLIN, 0}};

@@ -34,6 +34,8 @@
  * change after it was opened, and several threads may call functions with it.
  */
 
+#include <time.h>
+
 #include "base/buf.h"
 #include "cas/store.h"
 #include "trace/trace.h"

@@ -38,6 +38,12 @@ static int opened(int fd, int flags)
     return fd;
 }
 
+/* Programs leave O_RDONLY out, which is 0 elsewhere; wasi-libc's has a bit, and its open() refuses flags without any. */
+static int with_access_mode(int flags)
+{
+    return (flags & O_ACCMODE) != 0 ? flags : flags | O_RDONLY;
+}
+
 int __wrap_open(const char *path, int flags, ...)
 {
     if ((flags & O_CREAT) != 0) {
@@ -47,7 +53,7 @@ int __wrap_open(const char *path, int flags, ...)
         (void)host_create_mode(va_arg(ap, mode_t) & 07777);
         va_end(ap);
     }
-    return opened(__real_open(path, flags & ~O_CLOEXEC), flags);
+    return opened(__real_open(path, with_access_mode(flags & ~O_CLOEXEC)), flags);
 }
 
 int __wrap_openat(int dirfd, const char *path, int flags, ...)
@@ -66,7 +72,7 @@ int __wrap_openat(int dirfd, const char *path, int flags, ...)
         return __wrap_open(path, flags, mode);
     if ((flags & O_CREAT) != 0)
         (void)host_create_mode(mode);
-    return opened(__real_openat(dirfd, path, flags & ~O_CLOEXEC), flags);
+    return opened(__real_openat(dirfd, path, with_access_mode(flags & ~O_CLOEXEC)), flags);
 }
 
 /* wasi-libc's passes no mode on, being in the same file as its open(). */

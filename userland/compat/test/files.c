@@ -42,6 +42,11 @@ int main(void)
     ok(mode_of("d/e") == 0700, "mkdirat has a mode");
     umask(022);
 
+    int dir = openat(AT_FDCWD, "d", O_DIRECTORY | O_NOFOLLOW); /* O_RDONLY is left out, as many do */
+    ok(dir >= 0 && openat(dir, "e", O_DIRECTORY) >= 0 && open(".", O_DIRECTORY | O_CLOEXEC) >= 0, "no access mode is reading");
+    fails(write(dir, "x", 1), EBADF);
+    close(dir);
+
     works(chmod("f", 0604));
     ok(mode_of("f") == 0604, "chmod is seen by stat");
     works(fchmod(fd, 04711));

@@ -62,6 +62,12 @@ int main(void)
     ok(f != NULL && fstat(fileno(f), &st2) == 0 && st2.st_nlink == 0, "that has no name");
     ok(getrandom(a, 16, 0) == 16 && getrandom(b, 16, 0) == 16 && memcmp(a, b, 16) != 0, "getrandom");
 
+    ok(strcmp(strerror(ELOOP), "Too many levels of symbolic links") == 0, "strerror has Debian's texts");
+    ok(strcmp(strerror(ENOENT), "No such file or directory") == 0 && strcmp(strerror(0), "Success") == 0, "strerror");
+    ok(strcmp(strerror(9999), "Unknown error 9999") == 0, "strerror of no error");
+    errno = ENOTTY;
+    ok(snprintf(host, sizeof(host), "%m") > 0 && strcmp(host, strerror(ENOTTY)) == 0, "%%m");
+
     /* Expected values: GNU date 9.1 with glibc 2.36. */
     ok(strcmp(at("UTC0", 1700000000), "2023-11-14 22:13:20 UTC +0000") == 0, "UTC");
     ok(strcmp(at("CET-1CEST,M3.5.0,M10.5.0/3", 1720000000), "2024-07-03 11:46:40 CEST +0200") == 0, "a rule in summer");

@@ -20,7 +20,7 @@ enum { FRONTAL_NO_PID = 0x7fffffff, FRONTAL_FDS = 1024 };
 static void frontal_spawn_report(int fd, int err, int before_exec)
 {
     char text[40];
-    int n = snprintf(text, sizeof(text), "OSError:%X:%s", (unsigned)err, before_exec ? "noexec" : "");
+    int n = snprintf(text, sizeof(text), "OSError:%X:%s", (unsigned)frontal_errno_number(err), before_exec ? "noexec" : "");
 
     (void)_Py_write_noraise(fd, text, (size_t)n);
 }

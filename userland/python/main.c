@@ -14,6 +14,7 @@
  * seeds, directories of packages. What stays as it was frozen: the seed of the hashes of strings.
  */
 #include <Python.h>
+#include "internal/pycore_fileutils.h"
 #include "internal/pycore_initconfig.h"
 #include "internal/pycore_interp.h"
 #include "internal/pycore_pylifecycle.h"
@@ -264,6 +265,17 @@ static bool has_packages(void)
            (home != NULL && is_directory(home, "/.local/lib/python3.11/site-packages"));
 }
 
+/* As config_run_filename_abspath() of initconfig.c: __file__ and tracebacks have the whole path. */
+static wchar_t *script_path(const char *file)
+{
+    wchar_t *given = decode(file), *whole;
+
+    if (given[0] == L'/' || _Py_abspath(given, &whole) < 0)
+        return given;
+    PyMem_RawFree(given);
+    return whole;
+}
+
 static int run(int argc, char **argv, const struct command *cmd)
 {
     PyThreadState *tstate = _PyThreadState_GET();
@@ -283,7 +295,7 @@ static int run(int argc, char **argv, const struct command *cmd)
     if (cmd->module != NULL)
         config->run_module = decode(cmd->module);
     if (cmd->file != NULL)
-        config->run_filename = decode(cmd->file);
+        config->run_filename = script_path(cmd->file);
     config->buffered_stdio = !cmd->unbuffered;
     config->write_bytecode = !cmd->no_bytecode;
     PyWideStringList_Append(&config->argv, L"");

@@ -108,6 +108,8 @@ const char *cli_help_state(const char *verb);
 bool cli_remote_wanted(int argc, char **argv);
 /* Becomes the program that does it there; --server URL leads here, too. */
 void cli_remote(void) __attribute__((noreturn));
+/* attach and execs, which are there against a server only. */
+int cli_only_remote(int argc, char **argv);
 /* This program's path into @self, and that of program @name beside it into @ret: 0, or -errno when there is none. */
 int cli_beside(const char *name, struct buf *self, struct buf *ret);
 

@@ -12,6 +12,7 @@ static const char help_main[] =
     "Verbs:\n"
     "  run      run a script, a command text or a command, and exit with its status\n"
     "  shell    work in a session interactively\n"
+    "  attach   a terminal on a session of a server, that can be left and come back to\n"
     "  session  list, show, rename and destroy the sessions that are kept\n"
     "  trace    what was run in a session, what it printed and changed\n"
     "  snapshot keep the state of a session under a name\n"
@@ -30,7 +31,7 @@ static const char help_main[] =
     "  doctor   show what this machine offers and lacks for the sandbox, with remedies\n"
     "\n"
     "Against a server (frontal-sandbox serve) instead of this machine: run, session, trace, snapshot, restore, fork,\n"
-    "diff, merge, replay, and execs SESSION, which lists commands.\n"
+    "diff, merge, replay; and only there: attach, and execs SESSION, which lists commands.\n"
     "  --server URL             http://HOST:PORT, https://HOST:PORT or unix:PATH; or set FRONTAL_SANDBOX_URL\n"
     "  --ca FILE                certificates (PEM) to believe; or set FRONTAL_SANDBOX_CA\n"
     "  FRONTAL_SANDBOX_KEY      the key of a server that has keys\n"
@@ -218,6 +219,42 @@ static const char help_tools[] =
     "\n"
     "Exit status: 0, or 125.\n";
 
+#define HELP_SERVER                                                                                                    \
+    "  --server URL             http://HOST:PORT, https://HOST:PORT or unix:PATH; or set FRONTAL_SANDBOX_URL\n"        \
+    "  --ca FILE                certificates (PEM) to believe; or set FRONTAL_SANDBOX_CA\n"
+
+static const char help_attach[] =
+    "Usage: frontal-sandbox attach [OPTION]... SESSION\n"
+    "\n"
+    "Work at a terminal in a session of a server (frontal-sandbox serve): an interactive bash is begun there, whose\n"
+    "terminal has the size of this one. ^P ^Q leaves it running and says how to attach to it again. When the\n"
+    "connection breaks, it is made again; nothing that was printed or typed is lost or comes twice.\n"
+    "\n"
+    "  --exec ID                attach to this command, which runs (execs lists them), instead; what it has\n"
+    "                           printed is shown first\n" HELP_SERVER
+    "  FRONTAL_SANDBOX_KEY      the key of a server that has keys\n"
+    "  --help                   this text\n"
+    "\n"
+    "When standard input is no terminal, it is the input of the command to its end, and a bash that is begun has no\n"
+    "terminal either. INT and QUIT are sent to the command; TERM and HUP leave it running.\n"
+    "\n"
+    "Examples:\n"
+    "  frontal-sandbox attach --server http://localhost:7070 demo\n"
+    "  frontal-sandbox attach --exec exec_5tv1w6q8m2x3 demo\n"
+    "\n"
+    "Exit status: that of the command, 128+n when signal n ended it; 0 when it was left by ^P ^Q, 128+n by signal n;\n"
+    "125 when it failed or the command line is wrong.\n";
+
+static const char help_execs[] =
+    "Usage: frontal-sandbox execs [OPTION]... SESSION\n"
+    "\n"
+    "List the commands of a session of a server: id, how each ended, when it began, how long it took.\n"
+    "\n" HELP_SERVER "  FRONTAL_SANDBOX_KEY      the key of a server that has keys\n"
+    "  --json                   one JSON object a line\n"
+    "  --help                   this text\n"
+    "\n"
+    "Exit status: 0; 125 when it failed or the command line is wrong.\n";
+
 void cli_help(const char *verb)
 {
     const char *kept = verb ? cli_help_state(verb) : NULL;
@@ -235,6 +272,10 @@ void cli_help(const char *verb)
         fputs(help_keep, stdout);
         fputs(help_options, stdout);
         fputs(help_shell_results, stdout);
+    } else if (strcmp(verb, "attach") == 0) {
+        fputs(help_attach, stdout);
+    } else if (strcmp(verb, "execs") == 0) {
+        fputs(help_execs, stdout);
     } else if (strcmp(verb, "policy") == 0) {
         fputs(help_policy, stdout);
     } else if (strcmp(verb, "serve") == 0) {

@@ -11,7 +11,9 @@ static const struct {
     /* clang-format off */
     {"run", cli_run},
     {"shell", cli_shell},
+    {"attach", cli_only_remote},
     {"session", cli_session},
+    {"execs", cli_only_remote},
     {"trace", cli_trace},
     {"snapshot", cli_snapshot},
     {"restore", cli_restore},

@@ -17,13 +17,9 @@
 #define PROGRAM "frontal-sandbox-client"
 
 /* Verbs that are about sessions: with FRONTAL_SANDBOX_URL never those of this machine. */
-static const struct {
-    const char *verb;
-    bool only_remote;
-} remote[] = {
-    {"run", false},   {"shell", false},  {"session", false}, {"trace", false}, {"snapshot", false}, {"restore", false},
-    {"fork", false},  {"diff", false},   {"merge", false},   {"replay", false}, {"export", false},  {"import", false},
-    {"store", false}, {"execs", true},
+static const char *const remote[] = {
+    "run",  "shell", "session", "trace",  "snapshot", "restore", "fork",
+    "diff", "merge", "replay",  "export", "import",   "store",
 };
 
 static char **words; /* as given; getopt_long() permutes and overwrites the other */
@@ -50,10 +46,18 @@ bool cli_remote_wanted(int argc, char **argv)
     words = mem_alloc(((size_t)argc + 1) * sizeof(*words));
     memcpy(words, argv, ((size_t)argc + 1) * sizeof(*words));
     for (size_t i = 0; i < sizeof(remote) / sizeof(remote[0]); i++) {
-        if (strcmp(argv[1], remote[i].verb) == 0)
-            return remote[i].only_remote || (url && *url);
+        if (strcmp(argv[1], remote[i]) == 0)
+            return url && *url;
     }
     return false;
+}
+
+int cli_only_remote(int argc, char **argv)
+{
+    if (argc != 2 || strcmp(argv[1], "--help") != 0)
+        cli_remote();
+    cli_help(argv[0]);
+    return 0;
 }
 
 void cli_remote(void)

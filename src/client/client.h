@@ -75,6 +75,9 @@ void client_free(struct client *c);
 /* The URL as given, for messages. */
 const char *client_url(const struct client *c);
 
+/* The file of certificates of the configuration, or NULL. */
+const char *client_ca(const struct client *c);
+
 /* Begins a request; the struct is copied, what it points to is borrowed. */
 struct client_op *client_begin(struct client *c, const struct client_request *q);
 /* Lets requests go on for up to @timeout_ms (-1: until something happens), or until one of @n descriptors is ready,
@@ -86,6 +89,8 @@ bool client_done(const struct client_op *op);
  * 0; or an error of the server, as the errno nearest to its code; or -ECONNREFUSED, -EHOSTUNREACH (nothing was sent),
  * -ECONNRESET (cut), -EPROTO (TLS or HTTP). */
 int client_end(struct client_op *op, struct client_answer *ret, struct err *err);
+/* The error that an answer without success is, as client_end() has it: its code. */
+int client_refusal(const struct client *c, unsigned status, struct str body, struct err *err);
 /* Begins, waits, ends. */
 int client_ask(struct client *c, const struct client_request *q, struct client_answer *ret, struct err *err);
 

@@ -59,10 +59,21 @@ void client_put_time(const struct cli_view *v, struct buf *out, struct str time)
 /* "sha256:…" as cli_put_hash() has it. */
 void client_put_hash(const struct cli_view *v, struct buf *out, struct str hash);
 
+/* ---- execs (run.c) ---- */
+
+/* Begins the exec that @body asks for, once: 0 with its id, or an error. */
+int client_begin_exec(struct client *c, const char *session, const struct buf *body, char *id, size_t cap,
+                      struct err *err);
+enum client_notes { CLIENT_NO_NOTES, CLIENT_NOTES, CLIENT_NOTES_OF_RUN }; /* of run: they name its options */
+/* Says what is to be said about how an exec, an object of the API, ended: the exit status. */
+int client_explain(const struct json_tree *exec, enum client_notes notes);
+
 /* ---- verbs ---- */
 
 /* run. */
 int client_run(int argc, char **argv);
+/* attach. */
+int client_attach(int argc, char **argv);
 /* session list|show|rename|destroy. */
 int client_session(int argc, char **argv);
 /* execs. */

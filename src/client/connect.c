@@ -134,6 +134,11 @@ const char *client_url(const struct client *c)
     return c->given;
 }
 
+const char *client_ca(const struct client *c)
+{
+    return c->ca;
+}
+
 const char *client_host(const struct client *c)
 {
     return c->host;
@@ -398,15 +403,14 @@ static const struct {
     {"unavailable", "try again later", -EAGAIN},
 };
 
-static int server_error(const struct client_op *op, struct err *err)
+int client_refusal(const struct client *c, unsigned status, struct str body, struct err *err)
 {
     struct json_tree *t = NULL;
-    const struct buf *body = &op->answer.body;
-    if (body->n > ERROR_BODY_MAX || json_tree_new(buf_str(body), &t) || !json_tree_has(t, "error")) {
+    if (body.n > ERROR_BODY_MAX || json_tree_new(body, &t) || !json_tree_has(t, "error")) {
         json_tree_free(t);
         return err_set(err, -EPROTO,
                        "%s answered with status %u, and not as a server of Frontal Sandbox: is the URL right?",
-                       op->c->given, op->answer.status);
+                       c->given, status);
     }
     struct str code = json_tree_text(t, "error.code"), text = json_tree_text(t, "error.message");
     struct str log = json_tree_text(t, "error.details.log_id");
@@ -462,7 +466,7 @@ int client_end(struct client_op *op, struct client_answer *ret, struct err *err)
     else if (op->code)
         r = transport_error(op, op->code, op->why[0] ? op->why : curl_easy_strerror(op->code), err);
     else if (op->answer.status < 200 || op->answer.status >= 300)
-        r = server_error(op, err);
+        r = client_refusal(op->c, op->answer.status, buf_str(&op->answer.body), err);
     stop(op);
     *op->at = op->next;
     if (op->next)
@@ -502,6 +506,7 @@ int client_stream_open(struct client *c, struct client_stream **ret, struct err 
     (void)curl_easy_setopt(e, CURLOPT_URL, c->base);
     (void)curl_easy_setopt(e, CURLOPT_ERRORBUFFER, why);
     (void)curl_easy_setopt(e, CURLOPT_CONNECT_ONLY, 1L);
+    (void)curl_easy_setopt(e, CURLOPT_HTTPPROXYTUNNEL, 1L); /* a proxy passes bytes on, and no more */
     CURLcode code = curl_easy_perform(e);
     if (code == CURLE_OK)
         code = curl_easy_getinfo(e, CURLINFO_ACTIVESOCKET, &fd);

@@ -13,6 +13,7 @@ static const struct {
 } verbs[] = {
     /* clang-format off */
     {"run", client_run},
+    {"attach", client_attach},
     {"session", client_session},
     {"execs", client_execs},
     {"trace", client_trace},

@@ -58,7 +58,7 @@ struct client *client_of(const struct client_where *w)
     struct client *c = NULL;
     struct err err = {0};
     if (!cfg.url || !*cfg.url) {
-        cli_error("say which server: --server URL, or FRONTAL_SANDBOX_URL");
+        cli_error("say which server: --server URL, or FRONTAL_SANDBOX_URL (frontal-sandbox serve starts one)");
         return NULL;
     }
     if (client_new(&cfg, &c, &err)) {

@@ -317,7 +317,8 @@ static int put_exec(const struct options *o, struct buf *body, bool *ret_input)
     return r;
 }
 
-static int begin(struct client *c, const char *session, const struct buf *body, char *id, size_t cap, struct err *err)
+int client_begin_exec(struct client *c, const char *session, const struct buf *body, char *id, size_t cap,
+                      struct err *err)
 {
     char key[40];
     struct json_tree *t = NULL;
@@ -354,7 +355,7 @@ static struct outcome outcome_of(const struct json_tree *t)
     return o;
 }
 
-static int explain(const struct options *o, const struct json_tree *t)
+int client_explain(const struct json_tree *t, enum client_notes notes)
 {
     struct outcome out = outcome_of(t);
     struct str note = json_tree_text(t, "note"), refused = json_tree_text(t, "error.message");
@@ -362,11 +363,13 @@ static int explain(const struct options *o, const struct json_tree *t)
         client_say(refused);
         return CLIENT_FAILED;
     }
-    if (note.n && !o->quiet)
+    if (note.n && notes)
         client_say(note);
     else if (out.kind == OUTCOME_LOST)
         cli_error("the worker ended unexpectedly; how the command ended is not known");
-    else if (out.kind == OUTCOME_KILLED && out.reason > REASON_SIGNAL && !o->quiet)
+    else if (out.kind == OUTCOME_KILLED && out.reason > REASON_SIGNAL && notes == CLIENT_NOTES)
+        cli_error("killed: %s limit", outcome_reason_name(out.reason));
+    else if (out.kind == OUTCOME_KILLED && out.reason > REASON_SIGNAL && notes)
         cli_error("killed: %s limit (raise it with %s)", outcome_reason_name(out.reason),
                   out.reason == REASON_TIMEOUT ? "--timeout" : "--limit");
     return outcome_status(out);
@@ -399,7 +402,7 @@ static int run_in(struct client *c, const struct options *o, const char *session
     char exec[64];
     struct err err = {0};
     struct json_tree *end = NULL;
-    int r = begin(c, session, body, exec, sizeof(exec), &err);
+    int r = client_begin_exec(c, session, body, exec, sizeof(exec), &err);
     if (r)
         return client_fail(&err);
     const struct follow_config f = {.client = c,
@@ -411,7 +414,7 @@ static int run_in(struct client *c, const struct options *o, const char *session
     r = client_follow(&f, &end, &err);
     if (r == 0 && o->json)
         r = print_json(c, o, session, exec, &err);
-    int status = end ? explain(o, end) : CLIENT_FAILED;
+    int status = end ? client_explain(end, o->quiet ? CLIENT_NO_NOTES : CLIENT_NOTES_OF_RUN) : CLIENT_FAILED;
     json_tree_free(end);
     if (r)
         status = client_fail(&err);

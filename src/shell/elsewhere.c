@@ -22,10 +22,10 @@ static const char *const userland[] = {
     "git-upload-archive", "git-upload-pack", "groups", "gunzip", "gzip", "hostid", "install", "join", "jq", "link",
     "logname", "lua", "lua5.4", "luac", "luac5.4", "lzcat", "lzma", "lzmainfo", "md5sum", "mkfifo", "mknod", "nice",
     "nl", "nohup", "numfmt", "od", "pager", "paste", "patch", "pathchk", "pip", "pip3", "pr", "printenv", "ptx",
-    "python", "python3", "python3.11", "sdiff", "sed", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum",
-    "shred", "shuf", "split", "sqlite3", "sum", "sync", "tac", "tar", "tclsh", "tclsh8.6", "tree", "truncate",
-    "tsort", "tty", "uncompress", "unexpand", "unlink", "unlzma", "unxz", "unzip", "unzstd", "vdir", "xz", "xzcat",
-    "xzdec", "zcat", "zip", "zipinfo", "zstd", "zstdcat", "zstdmt",
+    "python", "python3", "python3.11", "rg", "sdiff", "sed", "sha1sum", "sha224sum", "sha256sum", "sha384sum",
+    "sha512sum", "shred", "shuf", "split", "sqlite3", "sum", "sync", "tac", "tar", "tclsh", "tclsh8.6", "tree",
+    "truncate", "tsort", "tty", "uncompress", "unexpand", "unlink", "unlzma", "unxz", "unzip", "unzstd", "vdir", "xz",
+    "xzcat", "xzdec", "zcat", "zip", "zipinfo", "zstd", "zstdcat", "zstdmt",
 };
 
 /* C commands that the userland has no program for, sorted: what they cannot do nobody does. */

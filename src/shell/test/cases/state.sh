@@ -275,7 +275,7 @@ echo x | read v; echo $v
 #-- ours: shopt -s extdebug
 shopt -s extdebug
 #==
-f() { :; }; declare -F f
+f() { :; }; x=$(declare -F f); echo "${x%% *} ${x##* }"; unset x # the line is that of the second script
 #-- ours: GLOBIGNORE= .x
 GLOBIGNORE='*.x'
 #==

@@ -321,6 +321,7 @@ TEST(more_than_there_is_room_for)
     CHECK_INT(proc_tty_input(t.tty, "\n", 1), 1);
     CHECK_INT(proc_tty_input(t.tty, "y", 1), 0);
     CHECK_INT(t.w.out.n, LIMIT_TTY - 1 + 11 + 2);
+    proc_file_unref(t.w.in); /* no program took it */
     term_done(&t);
 }
 
@@ -335,6 +336,7 @@ TEST(echo_waits_for_the_host)
     proc_sink_ready(t.w.ps);
     CHECK(proc_tty_quiet(t.tty));
     CHECK_STR(buf_str(&t.w.out), STR("abc"));
+    proc_file_unref(t.w.in);
     term_done(&t);
 }
 

@@ -329,6 +329,9 @@ int sched__settings_changes(struct state *state, const char *id, struct sched_se
 int sched__settings_open(const struct sched_settings *set, struct err *err);
 /* NAME=VALUE lines of limits, each name behind @prefix. */
 int sched__settings_limits(struct buf *out, const char *prefix, const struct limits *l);
+/* Calls @use with what the log of the session begins with: its result, or an error of reading. */
+int sched__created(struct sched_session *s, int (*use)(void *arg, const struct trace_created *c, struct err *err),
+                   void *arg, struct err *err);
 /* The text of CREATED. */
 int sched__settings_config(struct buf *out, const struct sched_settings *set);
 /* What it says, in @a. For any thread. */

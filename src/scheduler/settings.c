@@ -234,7 +234,8 @@ int sched__settings_created(struct sched_settings *set, struct arena *a, struct 
     return r;
 }
 
-static int read_created(struct sched_session *s, struct sched_settings *set, struct arena *a, struct err *err)
+int sched__created(struct sched_session *s, int (*use)(void *arg, const struct trace_created *c, struct err *err),
+                   void *arg, struct err *err)
 {
     struct state_session ses;
     struct trace *t = NULL;
@@ -250,12 +251,23 @@ static int read_created(struct sched_session *s, struct sched_settings *set, str
     trace_begin(&pos);
     r = trace_next(t, &pos, &e, err);
     if (r == 1 && e.type == TRACE_CREATED)
-        r = sched__settings_created(set, a, e.u.created.config, err);
+        r = use(arg, &e.u.created, err);
     else if (r >= 0)
         r = err_set(err, -EBADMSG, "the session's log does not begin with its creation");
     trace_pos_done(&pos);
     trace_close(t);
     return r;
+}
+
+struct taking {
+    struct sched_settings *set;
+    struct arena *a;
+};
+
+static int take_config(void *arg, const struct trace_created *c, struct err *err)
+{
+    struct taking *t = arg;
+    return sched__settings_created(t->set, t->a, c->config, err);
 }
 
 int sched__settings_load(struct sched_session *s, struct err *err)
@@ -264,7 +276,7 @@ int sched__settings_load(struct sched_session *s, struct err *err)
         return 0;
     ARENA_AUTO struct arena a = {0};
     struct sched_settings set = {.limits = limits_default()};
-    int r = read_created(s, &set, &a, err);
+    int r = sched__created(s, take_config, &(struct taking){&set, &a}, err);
     if (r == 0)
         r = take_file(s->tenant->state, s->id, &set, &a, err);
     if (r == 0)

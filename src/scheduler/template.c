@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "base/err.h"
-#include "base/fd.h"
 #include "base/mem.h"
 #include "scheduler/scheduler_int.h"
 
@@ -71,22 +70,29 @@ int sched_template_each(struct sched_tenant *t, int (*fn)(void *arg, const char 
     return r;
 }
 
+struct origin {
+    struct sched_tenant *tenant;
+    char *id; /* ID_MAX bytes */
+};
+
 /* "session ID@SEQ" or "snapshot ID", as CREATED has it. */
-static int origin_of(struct sched_tenant *t, struct str from, char ret_id[ID_MAX], struct err *err)
+static int take_origin(void *arg, const struct trace_created *c, struct err *err)
 {
+    struct origin *o = arg;
+    struct str from = c->from;
     struct state_snapshot snap;
     struct id id;
     ptrdiff_t at = str_find(from, '@', 0);
     if (str_starts(from, STR("session ")) && at > 8 &&
         id_parse(ID_SESSION, str_of(from.p + 8, (size_t)at - 8), &id) == 0) {
-        memcpy(ret_id, id.text, ID_MAX);
+        memcpy(o->id, id.text, ID_MAX);
         return 0;
     }
     if (!str_starts(from, STR("snapshot ")))
         return err_set(err, -ENOENT, "the session was made from no other one");
-    int r = state_snapshot_get(t->state, str_of(NULL, 0), str_from(from, 9), &snap, err);
+    int r = state_snapshot_get(o->tenant->state, str_of(NULL, 0), str_from(from, 9), &snap, err);
     if (r == 0) {
-        memcpy(ret_id, snap.session, ID_MAX);
+        memcpy(o->id, snap.session, ID_MAX);
         state_snapshot_done(&snap);
     }
     return r;
@@ -94,24 +100,5 @@ static int origin_of(struct sched_tenant *t, struct str from, char ret_id[ID_MAX
 
 int sched_origin(struct sched_session *s, char ret_id[ID_MAX], struct err *err)
 {
-    struct state_session ses;
-    struct trace *t = NULL;
-    struct trace_pos pos;
-    struct trace_event e;
-    int r = state_session_open(s->tenant->state, str_c(s->id), false, 0, &ses, err);
-    if (r)
-        return r;
-    r = trace_open(fd_steal(&ses.trace_fd), 0, &t, NULL, err);
-    state_session_close(&ses);
-    if (r)
-        return r;
-    trace_begin(&pos);
-    r = trace_next(t, &pos, &e, err);
-    if (r == 1 && e.type == TRACE_CREATED)
-        r = origin_of(s->tenant, e.u.created.from, ret_id, err);
-    else if (r >= 0)
-        r = err_set(err, -EBADMSG, "the session's log does not begin with its creation");
-    trace_pos_done(&pos);
-    trace_close(t);
-    return r;
+    return sched__created(s, take_origin, &(struct origin){s->tenant, ret_id}, err);
 }

@@ -147,9 +147,8 @@ static int add_copy_out(struct cli_options *o, const char *spec)
 
 static int add_env(struct cli_options *o, const char *kv)
 {
-    const char *eq = strchr(kv, '=');
-    if (!eq || eq == kv)
-        return bad("--env: '%s' is not NAME=VALUE", kv);
+    if (cli_check_env(kv))
+        return -EINVAL;
     o->env = mem_realloc(o->env, (o->n_env + 1) * sizeof(*o->env));
     o->env[o->n_env++] = str_c(kv);
     return 0;
@@ -192,15 +191,6 @@ static int set_limit(struct cli_options *o, const char *kv)
                                 : "not a value of this limit (sizes: 64M, numbers: 100, times: 10s)");
     o->limit_args = mem_realloc(o->limit_args, (o->n_limit_args + 1) * sizeof(*o->limit_args));
     o->limit_args[o->n_limit_args++] = (struct cli_limit_arg){str_of(kv, (size_t)(eq - kv)), str_c(eq + 1)};
-    return 0;
-}
-
-static int set_timeout(struct cli_options *o, const char *text)
-{
-    uint64_t ms;
-    if (limits_duration(str_c(text), &ms) || ms == 0)
-        return bad("--timeout: '%s' is not a time above zero such as 10s, 1.5m or 200ms", text);
-    o->limits.wall_ms = ms;
     return 0;
 }
 
@@ -251,7 +241,7 @@ static int take_option(struct cli_options *o, int code, const char *arg)
         o->user = arg;
         return 0;
     case O_TIMEOUT:
-        return set_timeout(o, arg);
+        return cli_take_timeout(arg, &o->limits.wall_ms);
     case O_LIMIT:
         return set_limit(o, arg);
     case O_JSON:

@@ -38,18 +38,6 @@ struct tally {
 
 /* ---- what is shown ---- */
 
-static void put_side(struct buf *out, const char *mark, struct str text)
-{
-    while (text.n) {
-        ptrdiff_t nl = str_find(text, '\n', 0);
-        size_t n = nl < 0 ? text.n : (size_t)nl;
-        buf_addf(out, "      %s ", mark);
-        cli_put_guest(out, str_of(text.p, n), 0);
-        buf_addc(out, nl < 0 ? " (no line end)\n" : "\n");
-        text = str_from(text, nl < 0 ? text.n : n + 1);
-    }
-}
-
 static void put_text(const struct options *o, struct buf *out, const struct wire_replayed *r)
 {
     static const struct {
@@ -67,9 +55,9 @@ static void put_text(const struct options *o, struct buf *out, const struct wire
     if (r->verdict != REPLAY_DIFFERS)
         return;
     buf_addf(out, "      first difference: %.*s\n", (int)r->what.n, r->what.p);
-    put_side(out, "-", r->recorded);
-    put_side(out, "+", r->replayed);
-    put_side(out, " ", r->files);
+    cli_put_side(out, "-", r->recorded);
+    cli_put_side(out, "+", r->replayed);
+    cli_put_side(out, " ", r->files);
 }
 
 static int put_json(struct buf *out, const struct wire_replayed *r)

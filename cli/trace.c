@@ -66,21 +66,9 @@ static void put_words(struct buf *out, struct str words)
     for (bool first = true; words.n || first; first = false) {
         ptrdiff_t nul = str_find(words, 0, 0);
         struct str w = str_of(words.p, nul < 0 ? words.n : (size_t)nul);
-        bool plain = w.n > 0;
-        for (size_t i = 0; i < w.n; i++)
-            plain &= isalnum((unsigned char)w.p[i]) || strchr("_-./:=,+@%^", w.p[i]) || (uint8_t)w.p[i] >= 0x80;
         if (!first)
             buf_putc(out, ' ');
-        if (!plain)
-            buf_putc(out, '\'');
-        for (size_t i = 0; i < w.n; i++) {
-            if (w.p[i] == '\'')
-                buf_addc(out, "'\\''");
-            else
-                buf_putc(out, w.p[i]);
-        }
-        if (!plain)
-            buf_putc(out, '\'');
+        cli_put_word(out, w);
         words = str_from(words, w.n + 1);
         if (out->n > TEXT_MAX)
             return;

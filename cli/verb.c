@@ -5,83 +5,31 @@
 #include "cli/view.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 
 #include "cli/cli.h"
 #include "snapshot/state.h"
 #include "types/errtab.h"
 
-#define OPTS_MAX 16
-
-static int set_option(const char *verb, const struct cli_opt *o, const char *arg)
-{
-    uint64_t n;
-    switch (o->kind) {
-    case CLI_OPT_FLAG:
-        *(bool *)o->to = true;
-        return 0;
-    case CLI_OPT_TEXT:
-        *(const char **)o->to = arg;
-        return 0;
-    case CLI_OPT_COUNT:
-        if (str_u64(str_c(arg), &n) || n == 0) {
-            cli_error("%s: --%s: '%s' is not a number above zero", verb, o->name, arg);
-            return -EINVAL;
-        }
-        *(uint64_t *)o->to = n;
-        return 0;
-    }
-    return -EINVAL;
-}
-
-static int read_options(struct cli_common *c, const char *verb, int argc, char **argv, const struct cli_opt *opts)
-{
-    struct option longs[OPTS_MAX + 1] = {{0}};
-    bool help = false;
-    const char *server = NULL;
-    const struct cli_opt common[] = {{"state", CLI_OPT_TEXT, &c->state_dir},
-                                     {"server", CLI_OPT_TEXT, &server},
-                                     {"json", CLI_OPT_FLAG, &c->json},
-                                     {"help", CLI_OPT_FLAG, &help}};
-    const struct cli_opt *of[OPTS_MAX];
-    int n = 0, code, r = 0;
-    for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++)
-        of[n++] = &common[i];
-    for (; opts && opts->name && n < OPTS_MAX; opts++)
-        of[n++] = opts;
-    for (int i = 0; i < n; i++)
-        longs[i] =
-            (struct option){of[i]->name, of[i]->kind == CLI_OPT_FLAG ? no_argument : required_argument, NULL, 256 + i};
-    static char name[] = "frontal-sandbox";
-    argv[0] = name; /* what getopt_long() puts in front of its messages */
-    optind = 0;
-    while (r == 0 && !help && (code = getopt_long(argc, argv, "", longs, NULL)) != -1) {
-        r = code >= 256 ? set_option(verb, of[code - 256], optarg) : -EINVAL;
-        if (server)
-            cli_remote();
-    }
-    return r ? r : help;
-}
-
 int cli_options_read(struct cli_common *c, const char *verb, int argc, char **argv, const struct cli_opt *opts, int min,
                      int max, const char *what)
 {
+    bool help = false;
+    const char *server = NULL;
     *c = (struct cli_common){0};
-    int r = read_options(c, verb, argc, argv, opts);
-    if (r > 0) {
+    const struct cli_opt common[] = {{"state", CLI_OPT_TEXT, &c->state_dir},
+                                     {"server", CLI_OPT_TEXT, &server},
+                                     {"json", CLI_OPT_FLAG, &c->json},
+                                     {"help", CLI_OPT_FLAG, &help},
+                                     {NULL, CLI_OPT_FLAG, NULL}};
+    int r = cli_opts_parse(verb, argc, argv, common, opts, &help, &server);
+    if (server)
+        cli_remote();
+    if (r == 0 && help) {
         cli_help(verb);
-        return r;
+        return 1;
     }
-    c->argc = argc - optind;
-    c->argv = argv + optind;
-    if (r == 0 && (c->argc < min || c->argc > max)) {
-        cli_error("%s: takes %s, not %d argument%s", verb, what, c->argc, c->argc == 1 ? "" : "s");
-        r = -EINVAL;
-    }
-    if (r)
-        fprintf(stderr, "Try 'frontal-sandbox %s --help' for more information.\n", verb);
-    return r;
+    return cli_operands(verb, r, argc, argv, min, max, what, &c->argc, &c->argv);
 }
 
 int cli_json_only(int argc, char **argv, bool *ret_json)

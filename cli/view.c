@@ -275,3 +275,35 @@ void cli_progress_end(struct cli_progress *p)
     if (p->drawn)
         fputs("\r\033[K", stderr);
 }
+
+void cli_put_side(struct buf *out, const char *mark, struct str text)
+{
+    while (text.n) {
+        ptrdiff_t nl = str_find(text, '\n', 0);
+        size_t n = nl < 0 ? text.n : (size_t)nl;
+        buf_addf(out, "      %s ", mark);
+        cli_put_guest(out, str_of(text.p, n), 0);
+        buf_addc(out, nl < 0 ? " (no line end)\n" : "\n");
+        text = str_from(text, nl < 0 ? text.n : n + 1);
+    }
+}
+
+void cli_put_word(struct buf *out, struct str w)
+{
+    bool plain = w.n > 0;
+    for (size_t i = 0; i < w.n; i++) {
+        char c = w.p[i];
+        plain &= (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+                 (c && strchr("_-./:=,+@%^", c)) || (uint8_t)c >= 0x80;
+    }
+    if (!plain)
+        buf_putc(out, '\'');
+    for (size_t i = 0; i < w.n; i++) {
+        if (w.p[i] == '\'')
+            buf_addc(out, "'\\''");
+        else
+            buf_putc(out, w.p[i]);
+    }
+    if (!plain)
+        buf_putc(out, '\'');
+}

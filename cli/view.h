@@ -27,6 +27,20 @@ struct cli_opt {
     void *to; /* bool, const char *, uint64_t (> 0) */
 };
 
+/* Reads options of @common and @own (each ended by a NULL name; @own may be NULL) and leaves optind (getopt(3)) behind
+ * them: 0, or -EINVAL after a message. What stands behind the option that sets *help or *leave (may be NULL) is not
+ * looked at. */
+int cli_opts_parse(const char *verb, int argc, char **argv, const struct cli_opt *common, const struct cli_opt *own,
+                   const bool *help, const char *const *leave);
+/* What follows the options, of which there must be @min to @max (@what names them); not looked at when @r, the result
+ * of the parse, is an error. @r; -EINVAL after a message. */
+int cli_operands(const char *verb, int r, int argc, char **argv, int min, int max, const char *what, int *ret_argc,
+                 char ***ret_argv);
+/* An argument of --env: 0, or -EINVAL after a message. */
+int cli_check_env(const char *kv);
+/* An argument of --timeout: 0 with milliseconds (> 0), or -EINVAL after a message. */
+int cli_take_timeout(const char *text, uint64_t *ret_ms);
+
 /* What every such verb is given. */
 struct cli_common {
     const char *state_dir;
@@ -108,3 +122,7 @@ void cli_progress_begin(struct cli_progress *p, const char *what);
 void cli_progress_show(struct cli_progress *p, uint64_t done, uint64_t all);
 /* Takes the line away. */
 void cli_progress_end(struct cli_progress *p);
+/* One side of outputs that differ: its lines, each behind @mark. */
+void cli_put_side(struct buf *out, const char *mark, struct str text);
+/* A word of a command as a person would type it, in quotes where a shell needs them. */
+void cli_put_word(struct buf *out, struct str w);

@@ -21,14 +21,14 @@ struct client_verb {
     char **argv;
 };
 
-/* An option of --server, --ca and --help, which every verb has, is read by this: 1 when it was one. */
+/* What --server and --ca say; NULL: nothing. */
 struct client_where {
     const char *url, *ca;
 };
 /* The client of --server or FRONTAL_SANDBOX_URL, with the key of FRONTAL_SANDBOX_KEY; NULL after a message. */
 struct client *client_of(const struct client_where *w);
-/* As cli_options_read() does for local verbs: --server, --ca, --json, --help and @opts. 0, or the exit status + 1 that
- * the verb ends with. */
+/* As cli_options_read() does for local verbs: --server, --ca, --json, --help and @opts. 0, or -EINVAL after a
+ * message. */
 int client_options_read(struct client_verb *v, const char *verb, int argc, char **argv, const struct cli_opt *opts,
                         int min, int max, const char *what);
 /* Shows the help of the verb, which is the local program's. */

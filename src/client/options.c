@@ -5,7 +5,6 @@
 #include "client/client_int.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <sys/random.h>
@@ -15,8 +14,6 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "types/errtab.h"
-
-#define OPTS_MAX 12
 
 void client_say(struct str text)
 {
@@ -68,66 +65,23 @@ struct client *client_of(const struct client_where *w)
     return c;
 }
 
-static int set_option(const char *verb, const struct cli_opt *o, const char *arg)
-{
-    uint64_t n;
-    if (o->kind == CLI_OPT_FLAG) {
-        *(bool *)o->to = true;
-    } else if (o->kind == CLI_OPT_TEXT) {
-        *(const char **)o->to = arg;
-    } else if (str_u64(str_c(arg), &n) || n == 0) {
-        cli_error("%s: --%s: '%s' is not a number above zero", verb, o->name, arg);
-        return -EINVAL;
-    } else {
-        *(uint64_t *)o->to = n;
-    }
-    return 0;
-}
-
-static int read_options(struct client_verb *v, const char *verb, int argc, char **argv, const struct cli_opt *opts,
-                        struct client_where *where)
-{
-    struct option longs[OPTS_MAX + 1] = {{0}};
-    const struct cli_opt *of[OPTS_MAX];
-    bool help = false;
-    const struct cli_opt common[] = {{"server", CLI_OPT_TEXT, &where->url},
-                                     {"ca", CLI_OPT_TEXT, &where->ca},
-                                     {"json", CLI_OPT_FLAG, &v->json},
-                                     {"help", CLI_OPT_FLAG, &help}};
-    int n = 0, code, r = 0;
-    for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++)
-        of[n++] = &common[i];
-    for (; opts && opts->name && n < OPTS_MAX; opts++)
-        of[n++] = opts;
-    for (int i = 0; i < n; i++)
-        longs[i] =
-            (struct option){of[i]->name, of[i]->kind == CLI_OPT_FLAG ? no_argument : required_argument, NULL, 256 + i};
-    static char name[] = "frontal-sandbox";
-    argv[0] = name; /* what getopt_long() puts in front of its messages */
-    optind = 0;
-    while (r == 0 && !help && (code = getopt_long(argc, argv, "", longs, NULL)) != -1)
-        r = code >= 256 ? set_option(verb, of[code - 256], optarg) : -EINVAL;
-    if (help)
-        client_help(verb);
-    return r;
-}
-
 int client_options_read(struct client_verb *v, const char *verb, int argc, char **argv, const struct cli_opt *opts,
                         int min, int max, const char *what)
 {
     struct client_where where = {NULL, NULL};
+    bool help = false;
     *v = (struct client_verb){.client = NULL};
-    int r = read_options(v, verb, argc, argv, opts, &where);
-    v->argc = argc - optind;
-    v->argv = argv + optind;
-    if (r == 0 && (v->argc < min || v->argc > max)) {
-        cli_error("%s: takes %s, not %d argument%s", verb, what, v->argc, v->argc == 1 ? "" : "s");
-        r = -EINVAL;
-    }
-    if (r) {
-        fprintf(stderr, "Try 'frontal-sandbox %s --help' for more information.\n", verb);
+    const struct cli_opt common[] = {{"server", CLI_OPT_TEXT, &where.url},
+                                     {"ca", CLI_OPT_TEXT, &where.ca},
+                                     {"json", CLI_OPT_FLAG, &v->json},
+                                     {"help", CLI_OPT_FLAG, &help},
+                                     {NULL, CLI_OPT_FLAG, NULL}};
+    int r = cli_opts_parse(verb, argc, argv, common, opts, &help, NULL);
+    if (help)
+        client_help(verb);
+    r = cli_operands(verb, r, argc, argv, min, max, what, &v->argc, &v->argv);
+    if (r)
         return r;
-    }
     cli_view_init(&v->view);
     v->client = client_of(&where);
     return v->client ? 0 : -EINVAL;

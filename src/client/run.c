@@ -79,11 +79,8 @@ static int set_limit(struct options *o, const char *kv)
 
 static int set_env(struct options *o, const char *kv)
 {
-    const char *eq = strchr(kv, '=');
-    if (!eq || eq == kv) {
-        cli_error("--env: '%s' is not NAME=VALUE", kv);
+    if (cli_check_env(kv))
         return -EINVAL;
-    }
     o->env = mem_realloc(o->env, (o->n_env + 1) * sizeof(*o->env));
     o->env[o->n_env++] = kv;
     return 0;
@@ -111,11 +108,7 @@ static int take_option(struct options *o, int code, const char *arg, const char 
         o->user = arg;
         return 0;
     case O_TIMEOUT:
-        if (limits_duration(str_c(arg), &o->timeout_ms) || o->timeout_ms == 0) {
-            cli_error("--timeout: '%s' is not a time above zero such as 10s, 1.5m or 200ms", arg);
-            return -EINVAL;
-        }
-        return 0;
+        return cli_take_timeout(arg, &o->timeout_ms);
     case O_LIMIT:
         return set_limit(o, arg);
     case O_JSON:

@@ -476,18 +476,6 @@ int client_merge(int argc, char **argv)
 
 /* ---- replay ---- */
 
-static void put_side(struct buf *out, const char *mark, struct str text)
-{
-    while (text.n) {
-        ptrdiff_t nl = str_find(text, '\n', 0);
-        size_t n = nl < 0 ? text.n : (size_t)nl;
-        buf_addf(out, "      %s ", mark);
-        cli_put_guest(out, str_of(text.p, n), 0);
-        buf_addc(out, nl < 0 ? " (no line end)\n" : "\n");
-        text = str_from(text, nl < 0 ? text.n : n + 1);
-    }
-}
-
 struct tally {
     uint64_t equal, differs, left_out, recorded_us, replayed_us;
 };
@@ -521,9 +509,9 @@ static void put_replayed(const struct cli_view *v, struct buf *out, const struct
     buf_addf(out, "      %s: ", left_out ? "not run" : "first difference");
     cli_put_guest(out, what, 0);
     buf_putc(out, '\n');
-    put_side(out, "-", json_tree_bytes(c, "recorded", &a));
-    put_side(out, "+", json_tree_bytes(c, "replayed", &a));
-    put_side(out, " ", json_tree_bytes(c, "files", &a));
+    cli_put_side(out, "-", json_tree_bytes(c, "recorded", &a));
+    cli_put_side(out, "+", json_tree_bytes(c, "replayed", &a));
+    cli_put_side(out, " ", json_tree_bytes(c, "files", &a));
 }
 
 static void put_replay(struct client_verb *v, const struct json_tree *t, bool quiet, struct buf *out)

@@ -43,27 +43,6 @@ static void begin_line(struct showing *s, uint64_t seq, struct str time)
     buf_addc(&s->out, "  ");
 }
 
-/* A word of a command as a person would type it. */
-static void put_word(struct buf *out, struct str w)
-{
-    bool plain = w.n > 0;
-    for (size_t i = 0; i < w.n; i++) {
-        char c = w.p[i];
-        plain &= (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-                 (c && strchr("_-./:=,+@%^", c)) || (uint8_t)c >= 0x80;
-    }
-    if (!plain)
-        buf_putc(out, '\'');
-    for (size_t i = 0; i < w.n; i++) {
-        if (w.p[i] == '\'')
-            buf_addc(out, "'\\''");
-        else
-            buf_putc(out, w.p[i]);
-    }
-    if (!plain)
-        buf_putc(out, '\'');
-}
-
 static void put_text(struct buf *out, const struct json_tree *e)
 {
     ARENA_AUTO struct arena a = {0};
@@ -75,7 +54,7 @@ static void put_text(struct buf *out, const struct json_tree *e)
         for (size_t i = 0; i < words && out->n < TEXT_MAX; i++) {
             if (i)
                 buf_putc(out, ' ');
-            put_word(out, json_tree_text(json_tree_element(e, "args", i), ""));
+            cli_put_word(out, json_tree_text(json_tree_element(e, "args", i), ""));
         }
     } else if (json_tree_has(e, "script")) {
         buf_addc(out, "(a long script: the server's log has it)");
